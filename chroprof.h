@@ -1412,7 +1412,8 @@ CHROPROF_API void chroprof_reset(chroprof *p);
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
 /* Whose profile this is, if not that of the program that writes it: of an observer, a replay, a
- * gateway. Takes pid, name, host, program (NULL: stays as it is) and estimated, which the totals,
+ * gateway. Takes pid, name, host, program (NULL: stays as it is), end_unix_ns (calendar time of
+ * the last event so far, or of the beginning; 0: stays as it is) and estimated, which the totals,
  * the reports and whatever is merged from it then say; the other fields are for reading. host NULL:
  * this machine. */
 CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);
@@ -11450,6 +11451,8 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
         c->owner_start = chroprof__process_of(c->pid).start;
 #endif
     c->estimated = origin->estimated;
+    if (origin->end_unix_ns > 0)
+        c->start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
     chroprof__end_edit(c);
 }
 
@@ -17309,7 +17312,7 @@ static void chroprof__text_counts(chroprof__page *g)
         chroprof__text_spread(g, "loop iterations         ", iterations);
         chroprof__text_spread(g, "callbacks               ", callbacks);
     }
-    if (t->hidden_p99_ns >= 1000)
+    if (t->hidden_p99_ns >= 1000 && !t->estimated)
         chroprof__print(g, "hidden delay            %8t " CHROPROF__FLOW "on average, p99 %t: an "
                            "estimate of how long data waits for the poll\n", &t->hidden_ns);
     chroprof__print(g, "live futures            %8c\n", &t->live);

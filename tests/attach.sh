@@ -74,8 +74,9 @@ else fail profile "$(head -n 1 "$scratch/log")"; fi
 if "$command" dump --format json "$scratch/login.chroprof" | grep -q '"estimated":true'; then
     ok estimated
 else fail estimated "$("$command" dump --format json "$scratch/login.chroprof" | head -c 300)"; fi
-if "$command" dump --format folded "$scratch/login.chroprof" | grep -q '(idle)'; then ok idle
-else fail idle "no idle in the profile"; fi
+if "$command" dump --format folded "$scratch/login.chroprof" >"$scratch/folded" 2>"$scratch/log" &&
+    grep -q '(idle)' "$scratch/folded" && grep -q 'on_login' "$scratch/folded"; then ok idle
+else fail idle "$(head -n 3 "$scratch/folded" | tr '\n' '|')"; fi
 ended login 0
 
 started plain hang 300

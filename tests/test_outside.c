@@ -251,10 +251,12 @@ TEST(an_origin_goes_with_the_profile)
     origin.program = "server";
     origin.host = "elsewhere";
     origin.estimated = true;
+    origin.end_unix_ns = UINT64_C(1700000000000000000);
     chroprof_set_origin(p, &origin);
     laws(p);
     CHECK(totals_of(p).estimated);
     origin.name = origin.program = NULL;
+    origin.end_unix_ns = 0;
     chroprof_set_origin(p, &origin);
     CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, copy, sizeof copy), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
@@ -264,6 +266,7 @@ TEST(an_origin_goes_with_the_profile)
     CHECK_STR(read.program, "server");
     CHECK_STR(read.host, "elsewhere");
     CHECK(read.estimated && totals_of(&view).estimated);
+    CHECK_EQ(read.end_unix_ns, UINT64_C(1700000000000000000));
     memset(&o, 0, sizeof o);
     o.clock = chroprof_clock_manual;
     CHECK_EQ(chroprof_init(&sum, other, SIZE, &o), CHROPROF_OK);

@@ -14,6 +14,8 @@
 #define ATTACH_COPY (256u << 10)       /* bytes of a stack that are copied at most */
 #define ATTACH_SITES 16                /* places where a thread waits that are remembered */
 #define ATTACH_WORDS 64
+#define ATTACH_STACKS (1 << 16)        /* different ones that are kept */
+#define ATTACH_WAITS 256               /* stacks that a thread waits in, in epoll, poll or select */
 
 enum { ATTACH_RUNS = -1 };             /* in place of the number of a system call */
 
@@ -43,9 +45,16 @@ typedef struct attach_row {
     bool same;                 /* surely it made no wait since the row before */
 } attach_row;
 
+typedef struct attach_wait {
+    uint32_t stack;
+    int32_t call;
+} attach_wait;
+
 typedef struct attach_log {
     attach_row *rows;
     size_t count, room;
+    attach_wait waits[ATTACH_WAITS];   /* each stack once */
+    size_t wait_count;
 } attach_log;
 
 typedef struct attach_thread {
@@ -132,7 +141,7 @@ typedef struct attach_activation {
     bool open;                 /* it had not ended, or had begun before the first look */
 } attach_activation;
 
-enum { ATTACH_ACTIVATIONS = 3 };
+enum { ATTACH_ACTIVATIONS = 16 };
 
 typedef struct attach_report {
     attach_activation activations[ATTACH_ACTIVATIONS]; /* the longest ones */
@@ -144,6 +153,13 @@ struct chroprof;
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);
-void attach_feed(struct chroprof *p, const attach_log *log, uint64_t stall_ns, attach_report *out);
+/* What runs in a stack: the outermost function inside the loop that is the program's own. */
+const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size);
+/* The way from there to what was running or waiting, shortened: "keysCommand > stringmatchlen". */
+void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size);
+void attach_note_wait(attach_log *log, const attach_row *row);
+/* goes_on: what was under way at the last look still is, as far as is known. */
+void attach_feed(struct chroprof *p, const attach_log *log, uint64_t stall_ns, bool goes_on,
+                 attach_report *out);
 
 #endif

@@ -10,6 +10,7 @@
 
 #ifdef __linux__
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,14 +80,23 @@ static size_t shared(uint32_t a, uint32_t b)
     return count;
 }
 
-static long call_of(uint32_t stack, const attach_log *log)
+static const attach_wait *wait_of(uint32_t stack, const attach_log *log)
 {
-    for (size_t i = 0; i < log->count; i++) {
-        if (log->rows[i].stack == stack) {
-            return log->rows[i].call;
+    for (size_t i = 0; i < log->wait_count; i++) {
+        if (log->waits[i].stack == stack) {
+            return &log->waits[i];
         }
     }
-    return ATTACH_RUNS;
+    return NULL;
+}
+
+void attach_note_wait(attach_log *log, const attach_row *row)
+{
+    if (row->stack != 0 && attach_is_wait(row->call) && log->wait_count < ATTACH_WAITS &&
+        wait_of(row->stack, log) == NULL) {
+        log->waits[log->wait_count].stack = row->stack;
+        log->waits[log->wait_count++].call = row->call;
+    }
 }
 
 /* Is there a wait that parts from the same function and is shallower? Of two that are as deep an
@@ -94,46 +104,52 @@ static long call_of(uint32_t stack, const attach_log *log)
 static bool is_deeper(uint32_t stack, const attach_log *log)
 {
     const uint64_t *frames;
+    const attach_wait *own = wait_of(stack, log);
     size_t depth = attach_stack(stack, &frames);
-    bool epoll = attach_is_epoll(call_of(stack, log));
-    uint32_t before = 0;
-    for (size_t i = 0; i < log->count; i++) {
-        const attach_row *row = &log->rows[i];
-        size_t other;
-        if (row->stack == before || row->stack == stack || row->stack == 0 ||
-            !attach_is_wait(row->call)) {
-            continue;
-        }
-        before = row->stack;
-        other = attach_stack(row->stack, &frames);
-        if (shared(stack, row->stack) > 0 &&
-            (other < depth || (other == depth && !epoll && attach_is_epoll(row->call)))) {
+    bool epoll = own != NULL && attach_is_epoll(own->call);
+    for (size_t i = 0; i < log->wait_count; i++) {
+        const attach_wait *wait = &log->waits[i];
+        size_t other = attach_stack(wait->stack, &frames);
+        if (wait->stack != stack && shared(stack, wait->stack) > 0 &&
+            (other < depth || (other == depth && !epoll && attach_is_epoll(wait->call)))) {
             return true;
         }
     }
     return false;
 }
 
+/* What was found out about a stack, as long as no other wait is seen. */
+typedef struct verdict {
+    const attach_log *log;
+    size_t waits;
+    uint32_t stack;
+    size_t value;
+} verdict;
+
+enum { VERDICTS = 256 };
+
+static verdict *verdict_of(verdict *all, uint32_t stack, const attach_log *log, bool *known)
+{
+    verdict *v = &all[stack % VERDICTS];
+    *known = v->log == log && v->waits == log->wait_count && v->stack == stack;
+    v->log = log;
+    v->waits = log->wait_count;
+    v->stack = stack;
+    return v;
+}
+
 bool attach_is_idle(uint32_t stack, const attach_log *log)
 {
-    static struct {
-        const attach_log *log;
-        size_t count;
-        uint32_t stack;
-        bool idle;
-    } last[64];
+    static verdict all[VERDICTS];
     const uint64_t *frames;
-    size_t count = attach_stack(stack, &frames);
+    bool known;
     bool alone;
-    size_t place = stack % 64;
-    if (last[place].log == log && last[place].count == log->count && last[place].stack == stack) {
-        return last[place].idle;
+    verdict *v = verdict_of(all, stack, log, &known);
+    if (!known) {
+        size_t count = attach_stack(stack, &frames);
+        v->value = known_loop(frames, count, &alone) < count ? alone : !is_deeper(stack, log);
     }
-    last[place].log = log;
-    last[place].count = log->count;
-    last[place].stack = stack;
-    last[place].idle = known_loop(frames, count, &alone) < count ? alone : !is_deeper(stack, log);
-    return last[place].idle;
+    return v->value != 0;
 }
 
 /* Without the functions that start a program or a thread, and main. */
@@ -153,21 +169,13 @@ static size_t without_start(const uint64_t *frames, size_t count)
     return libc > 1 ? libc - 1 : libc;
 }
 
-size_t attach_inside(uint32_t stack, const attach_log *log)
+static size_t inside(uint32_t stack, const attach_log *log)
 {
     const uint64_t *frames;
     size_t count = attach_stack(stack, &frames);
     size_t most = 0;
     bool alone;
     size_t known = known_loop(frames, count, &alone);
-    for (size_t i = 0; i < log->count; i++) {
-        const attach_row *row = &log->rows[i];
-        if (row->stack != 0 && row->stack != stack && attach_is_wait(row->call) &&
-            attach_is_idle(row->stack, log)) {
-            size_t both = shared(stack, row->stack);
-            most = both > most ? both : most;
-        }
-    }
     if (known < count) {
         return known;
     }
@@ -175,20 +183,107 @@ size_t attach_inside(uint32_t stack, const attach_log *log)
     if (known < count) {
         return known;
     }
+    for (size_t i = 0; i < log->wait_count; i++) {
+        uint32_t wait = log->waits[i].stack;
+        size_t both = wait != stack && attach_is_idle(wait, log) ? shared(stack, wait) : 0;
+        most = both > most ? both : most;
+    }
     if (most > 0) {
         return most + 1 < count ? count - most - 1 : 1;
     }
     return without_start(frames, count);
 }
 
+size_t attach_inside(uint32_t stack, const attach_log *log)
+{
+    static verdict all[VERDICTS];
+    bool known;
+    verdict *v = verdict_of(all, stack, log, &known);
+    if (!known) {
+        v->value = inside(stack, log);
+    }
+    return v->value;
+}
+
+const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    size_t inside = count > 0 ? attach_inside(stack, log) : 0;
+    attach_module m;
+    name[0] = '\0';
+    for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
+        uint64_t at = frames[i - 1] - (i > 1);
+        if (attach_find(at, &m) && !m.libc && !m.loops) {
+            bool named = attach_symbol(at) != NULL;
+            if (named || unnamed++ == 0) {
+                attach_name(at, name, size);
+            }
+            if (named) {
+                return name;
+            }
+        }
+    }
+    if (name[0] != '\0') {
+        return name;
+    }
+    if (count > 0) {
+        attach_name(frames[0], name, size);
+    }
+    return name;
+}
+
+/* At most 60 bytes of it. */
+static void add_name(char *out, size_t size, const char *name)
+{
+    size_t used = strlen(out);
+    (void)snprintf(out + used, size - used, "%s%.60s%s", used > 0 ? " > " : "", name,
+                   strlen(name) > 60 ? "..." : "");
+}
+
+/* The program's own two innermost functions that have names, and what they called in a library. */
+void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    size_t last = count > 0 ? attach_inside(stack, log) : 0;
+    size_t places[3] = { 0, 0, 0 };        /* of a frame, plus one: library, inner, outer */
+    const char *holder = NULL;
+    out[0] = '\0';
+    for (size_t i = 0; i < last; i++) {
+        attach_module m;
+        uint64_t at = frames[i] - (i > 0);
+        const char *name = attach_symbol(at);
+        bool found = name != NULL && attach_find(at, &m) && !m.loops;
+        holder = found && !m.libc ? name : holder;
+        if (found && m.libc && places[1] == 0) {
+            places[0] = i + 1;
+        } else if (found && !m.libc && places[2] == 0) {
+            places[places[1] > 0 ? 2 : 1] = i + 1;
+        }
+    }
+    for (size_t k = 3; k-- > 0;) {
+        char name[200];
+        uint64_t at = places[k] > 0 ? frames[places[k] - 1] - (places[k] > 1) : 0;
+        if (places[k] > 0 && attach_symbol(at) != holder) {
+            attach_name(at, name, sizeof name);
+            add_name(out, size, name);
+        }
+    }
+}
+
 /* >>feeding */
+
+enum { RECENT = 8 };
 
 typedef struct feeder {
     chroprof *p;
     const attach_log *log;
-    const chroprof_site *site;
+    const chroprof_site *other, *now;      /* code that no look met; what runs */
+    const chroprof_site **sites;           /* by stack; NULL: not known yet */
+    const chroprof_site *recent[RECENT];   /* what the last looks met that were not idle */
+    uint64_t met, shared;                  /* how many there were; pieces that got one of them */
     uint64_t stall_ns, cpu_ns;
-    bool busy;
 } feeder;
 
 static bool is_idle_row(const feeder *f, const attach_row *row)
@@ -197,32 +292,55 @@ static bool is_idle_row(const feeder *f, const attach_row *row)
            (row->stack == 0 || attach_is_idle(row->stack, f->log));
 }
 
-static void go_busy(feeder *f, uint64_t at)
+/* Between the loop's waits: the callback by its function. */
+static const chroprof_site *site_of(feeder *f, uint32_t stack)
 {
-    if (!f->busy) {
-        chroprof_event(f->p, CHROPROF_IDLE_LEAVE, 0, NULL, at);
-        chroprof_event(f->p, CHROPROF_ENTER, 0, f->site, at);
+    char name[200];
+    if (stack == 0) {
+        return f->other;
     }
-    f->busy = true;
+    if (f->sites[stack] == NULL) {
+        (void)attach_holder(f->log, stack, name, sizeof name);
+        f->sites[stack] = chroprof_site_make(f->p, name[0] != '\0' ? name : "code between waits",
+                                             "", 0);
+    }
+    return f->sites[stack] != NULL ? f->sites[stack] : f->other;
 }
 
 static void go_idle(feeder *f, uint64_t at)
 {
-    if (f->busy) {
+    if (f->now != NULL) {
         chroprof_event(f->p, CHROPROF_LEAVE, 0, NULL, at);
         chroprof_event(f->p, CHROPROF_IDLE_ENTER, 0, NULL, at);
     }
-    f->busy = false;
+    f->now = NULL;
+}
+
+static void go_busy(feeder *f, uint64_t at, const chroprof_site *site)
+{
+    if (f->now != site) {
+        go_idle(f, at);
+        chroprof_event(f->p, CHROPROF_IDLE_LEAVE, 0, NULL, at);
+        chroprof_event(f->p, CHROPROF_ENTER, 0, site, at);
+    }
+    f->now = site;
+}
+
+/* Time that no look met: in turn that of the functions which the last looks met, so that each gets
+ * as much as it is met; of the first few looks nobody knows. */
+static const chroprof_site *site_by_chance(feeder *f)
+{
+    return f->met < RECENT ? f->other : f->recent[f->shared++ % RECENT];
 }
 
 /* Busy in [from, to), of which nobody knows that it was one callback: in pieces that are none that
  * count. */
-static void put_pieces(feeder *f, uint64_t from, uint64_t to)
+static void put_pieces(feeder *f, uint64_t from, uint64_t to, const chroprof_site *site)
 {
     uint64_t piece = f->stall_ns / 4 + 1;
     for (; from < to; from += piece) {
         go_idle(f, from);
-        go_busy(f, from);
+        go_busy(f, from, site != NULL ? site : site_by_chance(f));
     }
     go_idle(f, to);
 }
@@ -233,9 +351,9 @@ static void put_sample(feeder *f, const attach_row *row, uint64_t at)
     const uint64_t *from;
     size_t count = attach_stack(row->stack, &from);
     uint64_t cpu_ns = row->cpu_ns - f->cpu_ns;
-    size_t inside = count > 0 && f->busy ? attach_inside(row->stack, f->log) : 0;
+    size_t inside = count > 0 && f->now != NULL ? attach_inside(row->stack, f->log) : 0;
     f->cpu_ns = row->cpu_ns;
-    if (!f->busy) {
+    if (f->now == NULL) {
         chroprof_sample(f->p, at, cpu_ns);
         return;
     }
@@ -274,14 +392,14 @@ static void put_between(feeder *f, const attach_row *a, const attach_row *b)
     bool idle_a = is_idle_row(f, a);
     bool idle_b = is_idle_row(f, b);
     if (idle_a && idle_b) {
-        put_pieces(f, a->at_ns + rest / 2, a->at_ns + rest / 2 + busy);
+        put_pieces(f, a->at_ns + rest / 2, a->at_ns + rest / 2 + busy, NULL);
     } else if (idle_a) {
-        put_pieces(f, b->at_ns - busy, b->at_ns);
+        put_pieces(f, b->at_ns - busy, b->at_ns, site_of(f, b->stack));
     } else if (idle_b) {
-        put_pieces(f, a->at_ns, a->at_ns + busy);
+        put_pieces(f, a->at_ns, a->at_ns + busy, site_of(f, a->stack));
     } else {
-        put_pieces(f, a->at_ns, a->at_ns + busy / 2);
-        put_pieces(f, b->at_ns - (busy - busy / 2), b->at_ns);
+        put_pieces(f, a->at_ns, a->at_ns + busy / 2, site_of(f, a->stack));
+        put_pieces(f, b->at_ns - (busy - busy / 2), b->at_ns, site_of(f, b->stack));
     }
 }
 
@@ -328,43 +446,56 @@ static void take_activation(const feeder *f, size_t first, size_t last, attach_r
     }
 }
 
-
-static void put_activation(feeder *f, size_t first, size_t last)
+static void put_activation(feeder *f, size_t first, size_t last, bool goes_on)
 {
     const attach_row *rows = f->log->rows;
     bool idle = is_idle_row(f, &rows[first]);
-    if (!idle) {
-        go_busy(f, rows[first].at_ns);
-    }
     for (size_t i = first; i <= last; i++) {
+        if (!idle) {
+            const chroprof_site *site = site_of(f, rows[first + (last - first) / 2].stack);
+            f->recent[f->met++ % RECENT] = site;
+            go_busy(f, rows[i].at_ns, site);
+        }
         put_sample(f, &rows[i], rows[i].at_ns);
     }
-    if (!idle) {
+    if (!idle && !goes_on) {
         go_idle(f, rows[last].at_ns);
     }
 }
 
-void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, attach_report *out)
+static void feed(feeder *f, bool goes_on, attach_report *out)
 {
-    feeder f = { p, log, NULL, stall_ns, 0, false };
+    const attach_log *log = f->log;
     size_t last = 0;
-    f.site = chroprof_site_make(p, "code between waits", "", 0);
-    memset(out, 0, sizeof *out);
-    if (log->count == 0) {
-        return;
-    }
-    f.cpu_ns = log->rows[0].cpu_ns;
-    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, log->rows[0].at_ns);
+    f->cpu_ns = log->rows[0].cpu_ns;
+    chroprof_event(f->p, CHROPROF_IDLE_ENTER, 0, NULL, log->rows[0].at_ns);
     for (size_t first = 0; first < log->count; first = last + 1) {
-        last = end_of_activation(&f, first);
+        last = end_of_activation(f, first);
         if (first > 0) {
-            put_between(&f, &log->rows[first - 1], &log->rows[first]);
+            put_between(f, &log->rows[first - 1], &log->rows[first]);
         }
         if (last > first) {
-            take_activation(&f, first, last, out);
+            take_activation(f, first, last, out);
         }
-        put_activation(&f, first, last);
+        put_activation(f, first, last, goes_on && last + 1 == log->count);
     }
+}
+
+void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, bool goes_on,
+                 attach_report *out)
+{
+    feeder f;
+    memset(&f, 0, sizeof f);
+    f.p = p;
+    f.log = log;
+    f.stall_ns = stall_ns;
+    f.other = chroprof_site_make(p, "code between waits", "", 0);
+    f.sites = (const chroprof_site **)calloc(ATTACH_STACKS, sizeof *f.sites);
+    memset(out, 0, sizeof *out);
+    if (log->count > 0 && f.sites != NULL) {
+        feed(&f, goes_on, out);
+    }
+    free((void *)f.sites);
 }
 
 #endif

@@ -20,37 +20,9 @@
 #include "message.h"
 #include "output.h"
 
-enum { PROFILE_SIZE = 2 << 20, SHOWN = 8 };
+enum { PROFILE_SIZE = 2 << 20, SHOWN = 8, SENTENCES = 3 };
 
 /* >>words */
-
-const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size)
-{
-    const uint64_t *frames;
-    size_t count = attach_stack(stack, &frames);
-    size_t inside = count > 0 ? attach_inside(stack, log) : 0;
-    attach_module m;
-    name[0] = '\0';
-    for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
-        uint64_t at = frames[i - 1] - (i > 1);
-        if (attach_find(at, &m) && !m.libc && !m.loops) {
-            bool named = attach_symbol(at) != NULL;
-            if (named || unnamed++ == 0) {
-                attach_name(at, name, size);
-            }
-            if (named) {
-                return name;
-            }
-        }
-    }
-    if (name[0] != '\0') {
-        return name;
-    }
-    if (count > 0) {
-        attach_name(frames[0], name, size);
-    }
-    return name;
-}
 
 void attach_who(const attach *a, const attach_thread *t, char *text, size_t size)
 {
@@ -94,6 +66,14 @@ static void add_modules(chroprof *p, const attach_log *log)
     }
 }
 
+/* The calendar's time then. */
+static uint64_t unix_at(uint64_t at_ns)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - (attach_now() - at_ns);
+}
+
 /* The profile of a thread, as a copy that others can read. */
 static bool make_profile(attach_profile *made, const attach *a, const attach_thread *t)
 {
@@ -117,9 +97,10 @@ static bool make_profile(attach_profile *made, const attach *a, const attach_thr
     origin.pid = (uint64_t)a->pid;
     origin.program = a->program;
     origin.estimated = true;
+    origin.end_unix_ns = unix_at(t->log.rows[0].at_ns);
     chroprof_set_origin(&made->profile, &origin);
     add_modules(&made->profile, &t->log);
-    attach_feed(&made->profile, &t->log, a->o.stall_ns, &made->report);
+    attach_feed(&made->profile, &t->log, a->o.stall_ns, false, &made->report);
     made->file.name = made->file.place = name;
     made->file.size = PROFILE_SIZE;
     made->file.copy = malloc(PROFILE_SIZE);
@@ -149,27 +130,59 @@ static void tell_length(const attach_activation *s, char *text, size_t size)
     }
 }
 
-static void tell_activation(const attach *a, const attach_thread *t, const attach_activation *s)
+/* Where its time went, as far as that is known. */
+static void tell_cpu(const attach_activation *s, char *text, size_t size)
 {
-    char who[96];
-    char name[200];
-    char length[80];
-    char what[120];
     double cpu = percent_of(s->cpu_ns, s->least_ns);
     double queue = percent_of(s->queue_ns, s->least_ns);
-    attach_who(a, t, who, sizeof who);
-    tell_length(s, length, sizeof length);
-    (void)attach_holder(&t->log, s->stack, name, sizeof name);
+    queue = queue < 100 - cpu ? queue : 100 - cpu;     /* the kernel updates it now and then */
     if (s->call >= 0 && cpu + queue < 50) {
-        (void)snprintf(what, sizeof what, "%.0f %% of it waiting in %s", 100 - cpu - queue,
+        (void)snprintf(text, size, "%.0f %% of it waiting in %s", 100 - cpu - queue,
                        attach_call_name(s->call));
     } else if (queue >= 10) {
-        (void)snprintf(what, sizeof what, "%.0f %% of it on the CPU, %.0f %% waiting for one", cpu,
-                       queue);
+        (void)snprintf(text, size, "%.0f %% of it on the CPU, %.0f %% waiting for one", cpu, queue);
     } else {
-        (void)snprintf(what, sizeof what, "%.0f %% of it on the CPU", cpu);
+        (void)snprintf(text, size, "%.0f %% of it on the CPU", cpu);
     }
-    tool_line("\xE2\x80\xA2 %s blocked the loop of %s for %s, %s", name, who, length, what);
+}
+
+static void tell_activation(const attach *a, const attach_thread *t, const attach_activation *s,
+                            const char *name, const char *number)
+{
+    char who[96];
+    char length[80];
+    char cpu[120];
+    char way[300];
+    attach_who(a, t, who, sizeof who);
+    tell_length(s, length, sizeof length);
+    tell_cpu(s, cpu, sizeof cpu);
+    attach_way(&t->log, s->stack, way, sizeof way);
+    tool_line("\xE2\x80\xA2 %s blocked the loop of %s for %s%s, %s%s%s", name, who, length, number,
+              cpu, way[0] != '\0' ? ", in " : "", way);
+}
+
+/* The longest of each function, three of them. */
+static void tell_activations(const attach *a, const attach_thread *t, const attach_report *report)
+{
+    static char names[SENTENCES][200];
+    char number[64] = "";
+    size_t told = 0;
+    if (report->stalls > 1) {
+        (void)snprintf(number, sizeof number, " (the longest of %" PRIu64 " stalls)",
+                       report->stalls);
+    }
+    for (size_t i = 0; i < report->count && told < SENTENCES; i++) {
+        const attach_activation *s = &report->activations[i];
+        bool known = false;
+        (void)attach_holder(&t->log, s->stack, names[told], sizeof names[told]);
+        for (size_t k = 0; k < told; k++) {
+            known = known || strcmp(names[k], names[told]) == 0;
+        }
+        if (!known) {
+            tell_activation(a, t, s, names[told], told == 0 ? number : "");
+            told++;
+        }
+    }
 }
 
 static void tell_spin(const attach *a, const attach_thread *t)
@@ -225,9 +238,7 @@ static int report_thread(const attach *a, const attach_thread *t, size_t number)
     text.causes = true;
     if (make_profile(&made, a, t)) {
         tell_spin(a, t);
-        for (size_t i = 0; i < made.report.count; i++) {
-            tell_activation(a, t, &made.report.activations[i]);
-        }
+        tell_activations(a, t, &made.report);
         if (number < SHOWN) {
             (void)write_view(&text, &made.file.view, made.file.name, true, stderr);
         }

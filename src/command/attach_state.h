@@ -37,8 +37,6 @@ extern volatile sig_atomic_t attach_stopped;
 void attach_watch(attach *a);
 
 /* attach_report.c */
-/* What runs in a stack: the outermost function inside the loop that is the program's own. */
-const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size);
 void attach_who(const attach *a, const attach_thread *t, char *text, size_t size);
 int attach_report_all(attach *a);
 

@@ -18,6 +18,7 @@
 #include "../run/board.h"
 #include "demangle.h"
 #include "elf.h"
+#include "elf_ranges.h"
 
 static pid_t watched_pid;
 
@@ -28,7 +29,9 @@ typedef struct module {
     uint64_t low, high, base;
     char build_id[2 * ELF_ID_BYTES + 1];
     elf_symbols symbols;
-    bool read;                 /* build id and symbols were looked for */
+    elf_file elf;              /* that the ranges are read from */
+    elf_ranges ranges;
+    bool read;                 /* build id, symbols and ranges were looked for */
 } module;
 
 enum { MODULES = 512 };
@@ -81,6 +84,7 @@ static void add_module(const char *path, uint64_t low, uint64_t high, uint64_t o
     (void)snprintf(last->path, sizeof last->path, "%s", path);
     last->low = low;
     last->high = high;
+    last->elf.fd = -1;
     real_path(last, real, sizeof real);
     file = path[0] == '/' ? open(real, O_RDONLY | O_CLOEXEC) : -1;
     last->base = file >= 0 ? bias_of(file, low, offset) : low;
@@ -93,6 +97,8 @@ static void forget_modules(void)
 {
     for (size_t i = 0; i < module_count; i++) {
         elf_symbols_free(&modules[i].symbols);
+        elf_ranges_free(&modules[i].ranges);
+        elf_file_close(&modules[i].elf);
     }
     module_count = 0;
 }
@@ -149,16 +155,15 @@ static module *find_module(uint64_t address)
 static void read_symbols(module *m)
 {
     char real[600];
-    elf_file elf;
     if (m->read) {
         return;
     }
     m->read = true;
     real_path(m, real, sizeof real);
-    if (m->path[0] == '/' && elf_file_open(&elf, real) == NULL) {
-        (void)snprintf(m->build_id, sizeof m->build_id, "%s", elf.build_id);
-        elf_symbols_read(&m->symbols, &elf);
-        elf_file_close(&elf);
+    if (m->path[0] == '/' && elf_file_open(&m->elf, real) == NULL) {
+        (void)snprintf(m->build_id, sizeof m->build_id, "%s", m->elf.build_id);
+        elf_symbols_read(&m->symbols, &m->elf);
+        elf_ranges_read(&m->ranges, &m->elf);
     }
 }
 
@@ -208,7 +213,9 @@ void attach_name(uint64_t address, char *out, size_t size)
     if (symbol != NULL) {
         (void)snprintf(out, size, "%s", readable != NULL ? readable : symbol);
     } else if (m != NULL) {
-        (void)snprintf(out, size, "%s+0x%" PRIx64, last_part(m->path), address - m->base);
+        uint64_t begin = address - m->base;
+        (void)elf_range_of(&m->ranges, address - m->base, &begin);
+        (void)snprintf(out, size, "%s+0x%" PRIx64, last_part(m->path), begin);
     } else {
         (void)snprintf(out, size, "0x%" PRIx64, address);
     }
@@ -217,7 +224,7 @@ void attach_name(uint64_t address, char *out, size_t size)
 
 /* >>stacks, each kept once */
 
-enum { STACKS = 1 << 16, WORDS = 1 << 22 };
+enum { STACKS = ATTACH_STACKS, WORDS = 1 << 22 };
 
 typedef struct kept {
     uint32_t at, count;

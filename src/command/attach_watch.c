@@ -121,6 +121,7 @@ static void add_row(attach_thread *t, const attach_row *row)
     if (log->count < log->room) {
         log->rows[log->count++] = *row;
     }
+    attach_note_wait(log, row);
 }
 
 /* What looking at a system call costs the thread is not seen from here; with this it stays far below

@@ -151,7 +151,8 @@ CHROPROF_API void chroprof_reset(chroprof *p);
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
 /* Whose profile this is, if not that of the program that writes it: of an observer, a replay, a
- * gateway. Takes pid, name, host, program (NULL: stays as it is) and estimated, which the totals,
+ * gateway. Takes pid, name, host, program (NULL: stays as it is), end_unix_ns (calendar time of
+ * the last event so far, or of the beginning; 0: stays as it is) and estimated, which the totals,
  * the reports and whatever is merged from it then say; the other fields are for reading. host NULL:
  * this machine. */
 CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);

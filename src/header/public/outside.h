@@ -12,6 +12,7 @@
 #include "../block/items.h"
 #include "../block/samples.h"
 #include "../event/step.h"
+#include "../reading/figures.h"
 
 /* >>outside: profiles that are not written by the program they are of.
  * Owns nothing. Relies on >>samples for stacks and on the rows of modules, and leaves to the
@@ -174,6 +175,8 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
         c->owner_start = chroprof__process_of(c->pid).start;
 #endif
     c->estimated = origin->estimated;
+    if (origin->end_unix_ns > 0)
+        c->start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
     chroprof__end_edit(c);
 }
 

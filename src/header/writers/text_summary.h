@@ -159,7 +159,7 @@ static void chroprof__text_counts(chroprof__page *g)
         chroprof__text_spread(g, "loop iterations         ", iterations);
         chroprof__text_spread(g, "callbacks               ", callbacks);
     }
-    if (t->hidden_p99_ns >= 1000)
+    if (t->hidden_p99_ns >= 1000 && !t->estimated)
         chroprof__print(g, "hidden delay            %8t " CHROPROF__FLOW "on average, p99 %t: an "
                            "estimate of how long data waits for the poll\n", &t->hidden_ns);
     chroprof__print(g, "live futures            %8c\n", &t->live);
