@@ -44,9 +44,9 @@ def program(*words, **more):
 class Server:
     """A chroprof serve, and what it said at first."""
 
-    def __init__(self, *operands, port="0"):
+    def __init__(self, *operands, port="0", **more):
         self.process = program(COMMAND, "serve", *operands, "--port", port,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
         self.said = self.process.stdout.readline().decode()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", self.said)
         self.port = int(found[1]) if found else 0
@@ -92,6 +92,21 @@ class Server:
 def joined_page(name):
     return subprocess.run(["sh", "src/page/join.sh", name], stdout=subprocess.PIPE,
                           check=True).stdout
+
+
+SCRIPT = re.compile(r"\n<script>\n(.*?\n)</script>\n", re.S)
+
+
+def parted(page, name):
+    """A page as serve sends it: its script is a file."""
+    page = page.decode().replace("script-src 'unsafe-inline'", "script-src 'self'", 1)
+    return SCRIPT.sub(f'\n<script src="/{name}.js"></script>\n', page, 1)
+
+
+def has_script(server, page, name):
+    status, headers, text = server.get(f"/{name}.js")
+    return (status, headers.get("content-type"), text.decode()) == (
+        200, "text/javascript; charset=utf-8", SCRIPT.search(joined_page(page).decode())[1])
 
 
 def watched(name, what, called=WATCHED):
@@ -165,16 +180,20 @@ def shows(folder):
     check("list_of_a_broken_one", "beginning of a profile" in rows["broken.chroprof"]["problem"], rows)
 
     status, headers, page = server.get("/")
-    check("list_page", (status, page) == (200, joined_page("serve")), status)
+    check("list_page", (status, page.decode()) == (200, parted(joined_page("serve"), "list")), status)
+    check("list_script", has_script(server, "serve", "list"))
     check("headers", headers["x-frame-options"] == "deny" and headers["cache-control"] ==
           "no-store" and headers["x-content-type-options"] == "nosniff" and
           "access-control-allow-origin" not in headers, headers)
     key = rows["ended.chroprof"]["key"]
     page = server.get(f"/{key}")[2].decode()
-    expected = joined_page("report").decode().replace(
-        "script-src 'unsafe-inline'", "script-src 'unsafe-inline'; connect-src 'self'", 1).replace(
+    expected = parted(joined_page("report"), "report").replace(
+        "script-src 'self'", "script-src 'self'; connect-src 'self'", 1).replace(
         "<!-- chroprof:profiles -->", '<template id="live"></template>', 1)
     check("report_page", page == expected, page[:80])
+    check("report_script", has_script(server, "report", "report"))
+    check("no_script_inside", page.count("<script") == 1 and "unsafe-inline'" not in
+          page.split("script-src")[1].split(";")[0], page.count("<script"))
     status, headers, text = server.get(f"/{key}.json")
     check("figures", status == 200 and text.decode() == dumped(gone), text[:80])
     check("figures_of_an_ended_one", headers["x-chroprof-state"] == "ended", headers)
@@ -220,7 +239,7 @@ def refuses(server, gone):
     for method in "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "NONE":
         status, _, text = server.get("/", method=method)
         check(f"method_{method}", status >= 400 and b"<table>" not in text, status)
-    for path, wanted in (("/", 200), ("/profiles.json", 200), (f"/{key}.json", 200), ("/none", 404)):
+    for path, wanted in (("/", 200), ("/profiles.json", 200), (f"/{key}.json", 200), ("/report.js", 200), ("/none", 404)):
         status, head, text = server.get(path, method="HEAD")
         check(f"head_{len(path)}", status == wanted and text == b"", (status, text[:40]))
     odd(server)
@@ -324,6 +343,32 @@ def many():
     server.end(signal.SIGTERM)
 
 
+def hurts(gone):
+    """Profiles that hang, spin, crash or grow beside a good one: it is listed and shown, they are told."""
+    library = os.path.join(DIRECTORY, "hurt.so")
+    if not os.path.exists(library):
+        return
+    folder = os.path.join(DIRECTORY, "hurts")
+    os.mkdir(folder)
+    for name in "hang.json", "spin.chroprof", "crash.json", "grow.json", "good.chroprof":
+        shutil.copy(gone, f"{folder}/{name}")
+    server = Server(folder, "--time", "1", "--memory", "300M", env=dict(os.environ, LD_PRELOAD=library))
+    rows = {os.path.basename(row["file"]): row for row in server.profiles()}
+    check("hurt_good_is_listed", rows.get("good.chroprof", {}).get("state") == "ended", rows)
+    for name, words in (("hang.json", "too long"), ("spin.chroprof", "too long"),
+                        ("crash.json", "fails"), ("grow.json", "too much memory")):
+        check(f"hurt_{name[:4]}_is_told", words in rows.get(name, {}).get("problem", ""), rows.get(name))
+    hanging = server.connect()          # nobody waits for it
+    hanging.sendall(f"GET /{rows['hang.json']['key']}.json HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    status, _, text = server.get(f"/{rows['good.chroprof']['key']}.json")
+    check("hurt_good_is_shown", status == 200 and b"sites" in text, status)
+    check("hurt_hang_is_refused", b" 503 " in hanging.recv(1 << 16).partition(b"\r\n")[0] + b" ")
+    hanging.close()
+    check("hurt_list_is_kept", {os.path.basename(row["file"]) for row in server.profiles()} ==
+          set(rows), rows)
+    server.end(signal.SIGTERM)
+
+
 def busy(server):
     """The hundredths of a second for which it is on a processor in half a second."""
     def spent():
@@ -401,6 +446,7 @@ def main():
         drips(server)
         holes(server, folder)
         many()
+        hurts(gone)
         is_patient(server)
         ends(folder, gone)
         check("ends_when_asked", server.end(signal.SIGTERM) == 0, server.process.returncode)

@@ -1,6 +1,7 @@
 /* serve.c - chroprof serve: the report pages of programs, live in a browser of this machine.
  *
- * The server is libevent's evhttp. A command that was built without it says so. */
+ * The server is libevent's evhttp. A command that was built without it says so. It reads no profile
+ * itself: that is done by children with limits (guard.h). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 
 typedef struct serve_words {
     const char *operands[SERVED_OPERANDS];
-    uint64_t port;
+    uint64_t port, seconds;
+    size_t memory;
 } serve_words;
 
 static const char *set_port(void *field, const char *value)
@@ -25,9 +27,24 @@ static const char *set_port(void *field, const char *value)
     return read_count(value, 0, 65535, (uint64_t *)field) ? NULL : "expected a port, 0 to 65535";
 }
 
+static const char *set_seconds(void *field, const char *value)
+{
+    return read_count(value, 1, 1000, (uint64_t *)field) ? NULL : "expected seconds, 1 to 1000";
+}
+
+static const char *set_memory(void *field, const char *value)
+{
+    return read_size(value, (size_t *)field) && *(size_t *)field >= (size_t)64 << 20
+           ? NULL : "expected a size of 64M or more, such as 4G";
+}
+
 static const tool_option serve_options[] = {
     { "port", 'p', "N", "port to listen on (default 8417); 0: any that is free", set_port,
-      offsetof(serve_words, port), NULL }
+      offsetof(serve_words, port), NULL },
+    { "time", '\0', "N", "seconds of the processor that reading one profile may\n"
+      "take (default 10)", set_seconds, offsetof(serve_words, seconds), NULL },
+    { "memory", '\0', "SIZE", "memory that one profile may take (default 2G), its file\n"
+      "an eighth of it", set_memory, offsetof(serve_words, memory), NULL }
 };
 
 static const char serve_text[] =
@@ -63,9 +80,11 @@ static const char serve_text[] =
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "buffer.h"
 #include "clock.h"
+#include "guard.h"
 #include "hash.h"
 #include "page.h"
 
@@ -81,13 +100,47 @@ static const unsigned char serve_page[] = { 0 };
 #define SERVE_DESCRIPTORS (4 * SERVE_CLIENTS)
 #define SERVE_HEADERS 8192     /* bytes of a request */
 #define SERVE_POLICY "script-src 'unsafe-inline'"
+#define SERVE_JOBS 8           /* that run at a time; others wait */
+#define SERVE_ASKS 100         /* requests that one job answers */
+#define SERVE_ANSWER ((size_t)256 << 20)    /* bytes of a job's answer */
+#define SERVE_RESTARTS 8       /* of a list whose rows bring it to its end */
+#define SERVE_LATE 2           /* seconds after which the list of before is given out */
+
+struct serve;
+
+typedef struct serve_page_parts {
+    byte_buffer page, script;  /* as they go out */
+} serve_page_parts;
+
+typedef enum job_kind {
+    JOB_LIST,
+    JOB_PAGE,
+    JOB_FIGURES
+} job_kind;
+
+/* What reads profiles, in a process of its own, so that none of them can hold up anybody. */
+typedef struct serve_job {
+    struct serve *run;
+    struct serve_job *next;
+    job_kind kind;
+    uint64_t key;
+    guard work;                /* child 0: it has not begun */
+    double began;
+    struct event *ready;       /* there is more to read */
+    byte_buffer bytes;         /* that came, of no list */
+    struct evhttp_request *asks[SERVE_ASKS];
+    size_t count;
+} serve_job;
 
 typedef struct serve {
     served profiles;
-    byte_buffer page;          /* the report page, as it goes out */
-    char *list;                /* the list as it was last written, and when that was */
-    size_t list_size;
+    serve_page_parts report, start;         /* the page of a profile, and that of the list */
+    byte_buffer list;          /* the list as it was last written, and when that was */
     double listed, list_cost;
+    served_listing listing;    /* the next one */
+    unsigned restarts;
+    serve_job *jobs;
+    struct event *late;
     struct event_base *base;
     struct evhttp *http;
     struct evconnlistener *listener;
@@ -156,30 +209,16 @@ static void refuse(struct evhttp_request *request, int code, const char *reason,
     evhttp_send_reply(request, code, reason, NULL);
 }
 
-/* The list, which is made anew after a second, or less often if that takes long. */
+/* A copy, since it is made anew while a slow client takes it. */
 static void answer_list(serve *run, struct evhttp_request *request)
 {
-    double now = seconds_now();
-    char *copy;
-    FILE *out;
-    if (run->list == NULL || now - run->listed > 0.9 + 9 * run->list_cost) {
-        free(run->list);
-        run->list = NULL;
-        out = open_memstream(&run->list, &run->list_size);
-        if (out != NULL) {
-            served_list(&run->profiles, out);
-            (void)fclose(out);
-        }
-        run->listed = seconds_now();
-        run->list_cost = run->listed - now;
-    }
-    copy = run->list != NULL ? (char *)malloc(run->list_size + 1) : NULL;
+    char *copy = run->list.used > 0 ? (char *)malloc(run->list.used) : NULL;
     if (copy == NULL) {
-        refuse(request, HTTP_INTERNAL, "Internal Error", "not enough memory");
+        refuse(request, HTTP_INTERNAL, "Internal Error", "the list could not be made");
         return;
     }
-    memcpy(copy, run->list, run->list_size);
-    answer(request, "application/json", copy, run->list_size, free_bytes);
+    memcpy(copy, run->list.bytes, run->list.used);
+    answer(request, "application/json", copy, run->list.used, free_bytes);
 }
 
 /* A client says which state it has; if that is still the one, it gets no other. */
@@ -190,34 +229,280 @@ static bool has_it(struct evhttp_request *request, const char *tag)
     return had != NULL && strcmp(had, tag) == 0;
 }
 
-static void answer_profile(serve *run, struct evhttp_request *request, uint64_t key)
+static void answer_figures(struct evhttp_request *request, const served_answer *got,
+                           const char *bytes, size_t count)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    served_answer got;
-    char *bytes = NULL;
-    size_t count = 0;
     char tag[32];
-    FILE *out = open_memstream(&bytes, &count);
-    if (out == NULL) {
+    char *copy;
+    if (!got->good) {
+        refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", got->problem);
+        return;
+    }
+    (void)snprintf(tag, sizeof tag, "\"%016llx\"", (unsigned long long)hash_bytes(bytes, count));
+    if (has_it(request, tag)) {
+        evhttp_send_reply(request, HTTP_NOTMODIFIED, NULL, NULL);
+        return;
+    }
+    copy = (char *)malloc(count + 1);
+    if (copy == NULL) {
         refuse(request, HTTP_INTERNAL, "Internal Error", "not enough memory");
         return;
     }
-    served_profile(&run->profiles, key, out, &got);
-    got.good = fclose(out) == 0 && got.good;
-    (void)snprintf(tag, sizeof tag, "\"%016llx\"", (unsigned long long)hash_bytes(bytes, count));
-    if (got.good && !has_it(request, tag)) {
-        evhttp_add_header(headers, "ETag", tag);
-        evhttp_add_header(headers, "X-Chroprof-State", got.state);
-        answer(request, "application/json", bytes, count, free_bytes);
+    memcpy(copy, bytes, count);
+    evhttp_add_header(headers, "ETag", tag);
+    evhttp_add_header(headers, "X-Chroprof-State", got->state);
+    answer(request, "application/json", copy, count, free_bytes);
+}
+
+static void answer_page(struct evhttp_request *request, const byte_buffer *page)
+{
+    answer(request, "text/html; charset=utf-8", page->bytes, page->used, leave_bytes);
+}
+
+static void answer_script(struct evhttp_request *request, const byte_buffer *script)
+{
+    answer(request, "text/javascript; charset=utf-8", script->bytes, script->used, leave_bytes);
+}
+
+/* >>serve jobs */
+
+static void start_jobs(serve *run);
+
+static void work_list(void *user, FILE *out)
+{
+    served_list(&((serve_job *)user)->run->profiles, out);
+}
+
+static void work_profile(void *user, FILE *out)
+{
+    const serve_job *job = (const serve_job *)user;
+    served_profile(&job->run->profiles, job->key, job->kind == JOB_FIGURES, out);
+}
+
+/* What a job of one profile says, without which it ended. */
+static void job_answer(const serve_job *job, guard_end end, served_answer *got)
+{
+    memset(got, 0, sizeof *got);
+    if (end == GUARD_DONE && job->bytes.used >= sizeof *got) {
+        memcpy(got, job->bytes.bytes + job->bytes.used - sizeof *got, sizeof *got);
+        got->state[sizeof got->state - 1] = got->problem[sizeof got->problem - 1] = '\0';
         return;
     }
-    free(bytes);
-    if (got.good) {
-        evhttp_send_reply(request, HTTP_NOTMODIFIED, NULL, NULL);
-    } else if (got.found) {
-        refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", got.problem);
+    got->found = true;
+    served_why(&job->run->profiles, end, got->problem, sizeof got->problem);
+}
+
+static void answer_job(serve_job *job, guard_end end)
+{
+    served_answer got;
+    if (job->kind != JOB_LIST) {
+        job_answer(job, end, &got);
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->kind == JOB_LIST) {
+            answer_list(job->run, job->asks[i]);
+        } else if (!got.found) {
+            refuse(job->asks[i], HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
+        } else if (job->kind == JOB_PAGE) {
+            answer_page(job->asks[i], &job->run->report.page);
+        } else {
+            answer_figures(job->asks[i], &got, job->bytes.bytes,
+                           got.good ? job->bytes.used - sizeof got : 0);
+        }
+    }
+    job->count = 0;
+}
+
+static void stop_job(serve_job *job)
+{
+    if (job->ready != NULL) {
+        event_free(job->ready);
+        job->ready = NULL;
+    }
+    (void)guard_finish(&job->work);
+}
+
+static void free_job(serve_job *job)
+{
+    serve_job **at = &job->run->jobs;
+    while (*at != job) {
+        at = &(*at)->next;
+    }
+    *at = job->next;
+    free(job->bytes.bytes);
+    free(job);
+}
+
+/* The list is made anew after a second, or less often if that takes long. */
+static void keep_list(serve *run, const serve_job *job)
+{
+    byte_buffer before = run->list;
+    run->list = run->listing.text;
+    run->listing.text = before;
+    run->listed = seconds_now();
+    run->list_cost = run->listed - job->began;
+}
+
+static bool begin_job(serve_job *job);
+
+/* A row has ended the making of the list: without it, from the begin. */
+static bool list_again(serve_job *job, guard_end end)
+{
+    serve *run = job->run;
+    bool again = !run->profiles.hurry && served_blame(&run->profiles, &run->listing, end);
+    run->profiles.hurry = ++run->restarts >= SERVE_RESTARTS;
+    return again && begin_job(job);
+}
+
+static void end_job(serve_job *job)
+{
+    serve *run = job->run;
+    guard_end end;
+    event_free(job->ready);
+    job->ready = NULL;
+    end = guard_finish(&job->work);
+    if (job->kind == JOB_LIST && !run->listing.whole && list_again(job, end)) {
+        return;
+    }
+    if (job->kind == JOB_LIST && run->listing.whole) {
+        keep_list(run, job);
+    }
+    answer_job(job, end);
+    free_job(job);
+    start_jobs(run);
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *user)
+{
+    static char bytes[1 << 16];
+    serve_job *job = (serve_job *)user;
+    ssize_t count = read(fd, bytes, sizeof bytes);
+    bool more = count > 0 && job->bytes.used + (size_t)count <= SERVE_ANSWER;
+    (void)what;
+    if (more && job->kind == JOB_LIST) {
+        more = served_collect(&job->run->listing, bytes, (size_t)count);
+    } else if (more) {
+        more = buffer_add(&job->bytes, bytes, (size_t)count) == 0;
+    }
+    if (!more && (count >= 0 || (errno != EAGAIN && errno != EINTR))) {
+        end_job(job);
+    }
+}
+
+static bool begin_job(serve_job *job)
+{
+    serve *run = job->run;
+    if (job->kind == JOB_LIST) {
+        served_begin(&run->listing);
+    }
+    if (!guard_start(&job->work, run->profiles.memory,
+                     job->kind == JOB_LIST ? work_list : work_profile, job)) {
+        return false;
+    }
+    job->ready = event_new(run->base, job->work.fd, EV_READ | EV_PERSIST, on_ready, job);
+    if (job->ready == NULL || event_add(job->ready, NULL) != 0) {
+        stop_job(job);
+        return false;
+    }
+    return true;
+}
+
+/* Starts a job that waits; false: it could not be, and is gone. */
+static bool start_job(serve_job *job)
+{
+    const struct timeval late = { SERVE_LATE, 0 };
+    serve *run = job->run;
+    job->began = seconds_now();
+    if (job->kind == JOB_LIST) {
+        run->restarts = 0;
+        run->profiles.hurry = false;
+        (void)evtimer_add(run->late, &late);
+    }
+    if (begin_job(job)) {
+        return true;
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        refuse(job->asks[i], HTTP_INTERNAL, "Internal Error", "not enough memory");
+    }
+    free_job(job);
+    return false;
+}
+
+static void start_jobs(serve *run)
+{
+    unsigned running = 0;
+    serve_job *next;
+    for (const serve_job *job = run->jobs; job != NULL; job = job->next) {
+        running += job->ready != NULL;
+    }
+    for (serve_job *job = run->jobs; job != NULL && running < SERVE_JOBS; job = next) {
+        next = job->next;
+        running += job->ready == NULL && start_job(job);
+    }
+}
+
+static serve_job *find_job(const serve *run, job_kind kind, uint64_t key)
+{
+    serve_job *job = run->jobs;
+    while (job != NULL && (job->kind != kind || job->key != key)) {
+        job = job->next;
+    }
+    return job;
+}
+
+static serve_job *add_job(serve *run, job_kind kind, uint64_t key)
+{
+    serve_job **end = &run->jobs;
+    serve_job *job = (serve_job *)calloc(1, sizeof *job);
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    if (job != NULL) {
+        job->run = run;
+        job->kind = kind;
+        job->key = key;
+        job->work.fd = -1;
+        *end = job;
+    }
+    return job;
+}
+
+/* All that ask for the same are answered by one job. */
+static void ask_job(serve *run, struct evhttp_request *request, job_kind kind, uint64_t key)
+{
+    serve_job *job = find_job(run, kind, key);
+    job = job != NULL ? job : add_job(run, kind, key);
+    if (job == NULL || job->count == SERVE_ASKS) {
+        refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", "too many ask for this");
+        return;
+    }
+    job->asks[job->count++] = request;
+    start_jobs(run);
+}
+
+static void ask_list(serve *run, struct evhttp_request *request)
+{
+    const serve_job *job = find_job(run, JOB_LIST, 0);
+    double now = seconds_now();
+    bool late = job != NULL && job->ready != NULL && now - job->began > SERVE_LATE;
+    bool fresh = job == NULL && now - run->listed <= 0.9 + 9 * run->list_cost;
+    if (run->list.used > 0 && (late || fresh)) {
+        answer_list(run, request);
     } else {
-        refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
+        ask_job(run, request, JOB_LIST, 0);
+    }
+}
+
+/* A profile takes its time: nobody who has a list waits for it. */
+static void on_late(evutil_socket_t fd, short what, void *user)
+{
+    serve *run = (serve *)user;
+    serve_job *job = find_job(run, JOB_LIST, 0);
+    (void)fd;
+    (void)what;
+    if (job != NULL && job->ready != NULL && run->list.used > 0) {
+        answer_job(job, GUARD_DONE);
     }
 }
 
@@ -383,17 +668,17 @@ static void on_request(struct evhttp_request *request, void *user)
     } else if (!host_is_local(request)) {
         refuse(request, 403, "Forbidden", "open this as http://127.0.0.1 or http://localhost");
     } else if (strcmp(path, "/") == 0) {
-        answer(request, "text/html; charset=utf-8", serve_page, sizeof serve_page, leave_bytes);
+        answer_page(request, &run->start.page);
+    } else if (strcmp(path, "/list.js") == 0) {
+        answer_script(request, &run->start.script);
+    } else if (strcmp(path, "/report.js") == 0) {
+        answer_script(request, &run->report.script);
     } else if (strcmp(path, "/profiles.json") == 0) {
-        answer_list(run, request);
+        ask_list(run, request);
     } else if (!parse_key(path, &key, &json)) {
         refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such page");
-    } else if (json) {
-        answer_profile(run, request, key);
-    } else if (served_knows(&run->profiles, key)) {
-        answer(request, "text/html; charset=utf-8", run->page.bytes, run->page.used, leave_bytes);
     } else {
-        refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
+        ask_job(run, request, json ? JOB_FIGURES : JOB_PAGE, key);
     }
 }
 
@@ -455,32 +740,51 @@ static void on_log(int severity, const char *text)
 
 /* >>serve run */
 
-/* The report page, which here asks for its profile, and may do so. */
-static bool make_page(serve *run)
+/* Adds what lies before a text, and something in place of that; returns what is behind it. NULL, with a
+ * message: it is not there. */
+static const char *add_until(byte_buffer *to, const byte_buffer *from, const char *at,
+                             const char *text, const char *instead)
 {
-    static const char asks[] = "; connect-src 'self'";
+    const char *found = page_find(from, "the page", text);
+    bool ok = found != NULL && found >= at && buffer_add(to, at, (size_t)(found - at)) == 0 &&
+              buffer_add(to, instead, strlen(instead)) == 0;
+    return ok ? found + strlen(text) : NULL;
+}
+
+/* A page whose script is a file of its own, so that nothing inside of the page is ever one. */
+static bool part_page(const byte_buffer *whole, const char *connect, const char *mark,
+                      const char *script, serve_page_parts *parts)
+{
     static const char live[] = "<template id=\"live\"></template>";
-    byte_buffer plain = { NULL, 0, 0 };
-    const char *policy = NULL;
-    const char *mark = NULL;
-    const char *end;
-    bool ok = page_load(&plain, NULL);
-    policy = ok ? page_find(&plain, "the page", SERVE_POLICY) : NULL;
-    mark = policy != NULL ? page_find(&plain, "the page", PAGE_MARK) : NULL;
-    ok = mark != NULL && sizeof serve_page > 1;
-    if (ok) {
-        policy += strlen(SERVE_POLICY);
-        end = plain.bytes + plain.used;
-        ok = buffer_add(&run->page, plain.bytes, (size_t)(policy - plain.bytes)) == 0 &&
-             buffer_add(&run->page, asks, strlen(asks)) == 0 &&
-             buffer_add(&run->page, policy, (size_t)(mark - policy)) == 0 &&
-             buffer_add(&run->page, live, strlen(live)) == 0 &&
-             buffer_add(&run->page, mark + strlen(PAGE_MARK),
-                        (size_t)(end - mark) - strlen(PAGE_MARK)) == 0;
-    } else if (mark != NULL) {
-        tool_message("serve: this command was built without its page; build it with make chroprof");
+    char element[64];
+    const char *at = whole->bytes;
+    (void)snprintf(element, sizeof element, "\n<script src=\"%s\"></script>\n", script);
+    at = add_until(&parts->page, whole, at, SERVE_POLICY, "script-src 'self'");
+    if (at != NULL && buffer_add(&parts->page, connect, strlen(connect)) != 0) {
+        return false;
     }
-    free(plain.bytes);
+    at = at != NULL && mark != NULL ? add_until(&parts->page, whole, at, mark, live) : at;
+    at = at != NULL ? add_until(&parts->page, whole, at, "\n<script>\n", element) : NULL;
+    at = at != NULL ? add_until(&parts->script, whole, at, "\n</script>\n", "\n") : NULL;
+    return at != NULL &&
+           buffer_add(&parts->page, at, (size_t)(whole->bytes + whole->used - at)) == 0;
+}
+
+/* The report page, which here asks for its profile and may do so, and that of the list. */
+static bool make_pages(serve *run)
+{
+    byte_buffer report = { NULL, 0, 0 };
+    byte_buffer list = { NULL, 0, 0 };
+    bool ok = page_load(&report, NULL);
+    if (ok && sizeof serve_page <= 1) {
+        tool_message("serve: this command was built without its page; build it with make chroprof");
+        ok = false;
+    }
+    ok = ok && buffer_add(&list, serve_page, sizeof serve_page) == 0 &&
+         part_page(&report, "; connect-src 'self'", PAGE_MARK, "/report.js", &run->report) &&
+         part_page(&list, "", NULL, "/list.js", &run->start);
+    free(report.bytes);
+    free(list.bytes);
     return ok;
 }
 
@@ -530,13 +834,14 @@ static bool prepare(serve *run)
     evhttp_set_bevcb(run->http, on_connection, run);
     evhttp_set_gencb(run->http, on_request, run);
     run->again = evtimer_new(run->base, on_again, run);
+    run->late = evtimer_new(run->base, on_late, run);
     for (size_t i = 0; i < 2; i++) {
         run->signals[i] = evsignal_new(run->base, ends[i], on_signal, run);
         if (run->signals[i] == NULL || evsignal_add(run->signals[i], NULL) != 0) {
             return false;
         }
     }
-    return run->again != NULL;
+    return run->again != NULL && run->late != NULL;
 }
 
 static void release(serve *run)
@@ -549,6 +854,13 @@ static void release(serve *run)
     if (run->again != NULL) {
         event_free(run->again);
     }
+    if (run->late != NULL) {
+        event_free(run->late);
+    }
+    while (run->jobs != NULL) {
+        stop_job(run->jobs);
+        free_job(run->jobs);
+    }
     if (run->http != NULL) {
         evhttp_free(run->http);
     }
@@ -556,18 +868,25 @@ static void release(serve *run)
         event_base_free(run->base);
     }
     served_free(&run->profiles);
-    free(run->page.bytes);
-    free(run->list);
+    free(run->report.page.bytes);
+    free(run->report.script.bytes);
+    free(run->start.page.bytes);
+    free(run->start.script.bytes);
+    free(run->list.bytes);
+    free(run->listing.text.bytes);
+    free(run->listing.rest.bytes);
 }
 
 static int serve_all(const serve_words *words)
 {
     static serve run;
     bool ok = true;
+    run.profiles.memory = words->memory;
+    run.profiles.seconds = (unsigned)words->seconds;
     for (size_t i = 0; ok && words->operands[i] != NULL; i++) {
         ok = served_add(&run.profiles, words->operands[i]);
     }
-    ok = ok && make_page(&run) && prepare(&run) && listen_on(&run, (unsigned)words->port);
+    ok = ok && make_pages(&run) && prepare(&run) && listen_on(&run, (unsigned)words->port);
     ok = ok && event_base_dispatch(run.base) >= 0;
     release(&run);
     return ok ? TOOL_OK : TOOL_INPUT;
@@ -587,7 +906,7 @@ static int serve_all(const serve_words *words)
 
 static int serve_run(const tool_command *command, int count, char **words)
 {
-    static serve_words run = { { NULL }, SERVE_PORT };
+    static serve_words run = { { NULL }, SERVE_PORT, 10, (size_t)2 << 30 };
     int result;
     return take_words(command, count, words, &run, run.operands, SERVED_OPERANDS - 1, &result)
            ? serve_all(&run) : result;

@@ -14,6 +14,7 @@
 #include "../../chroprof.h"
 #include "block.h"
 #include "content.h"
+#include "guard.h"
 #include "hash.h"
 #include "input.h"
 #include "json.h"
@@ -115,28 +116,47 @@ typedef struct served_place {
     uint64_t key;              /* of the name */
 } served_place;
 
-/* Takes a profile; false: no more are needed. */
-typedef bool served_take(void *user, const served_place *at);
+typedef enum served_look {
+    LOOK,                      /* what it is decides */
+    TAKE,
+    PASS
+} served_look;
 
-static bool served_one(const char *name, const char *place, served_take *take, void *user)
+/* What is done with each place. */
+typedef struct served_walk {
+    void *user;
+    bool (*take)(void *user, const served_place *at);   /* a profile; false: no more are needed */
+    bool (*wants)(void *user, uint64_t key);            /* NULL: all. The others are not touched */
+    served_look (*look)(void *user, const served_place *at);    /* before it is read; NULL: LOOK */
+} served_walk;
+
+static bool served_one(const char *name, const char *place, const served_walk *walk)
 {
     const served_place at = { name, place, hash_bytes(name, strlen(name)) };
-    return take(user, &at);
+    return (walk->wants != NULL && !walk->wants(walk->user, at.key)) || walk->take(walk->user, &at);
 }
 
-/* What a file may have that is read for a page: more than a profile of any program that was seen. */
-#define SERVED_MOST (UINT64_C(256) << 20)
+/* Of the memory that one profile may take, a file may have an eighth: its text, its parts and its page
+ * come on top. */
+#define SERVED_PART 8
 
-/* NULL: it may be read. A file with holes is as large as it says, whatever it takes on the disk. */
-static const char *left_out(const char *place)
+/* Why a place is not read at all, in `why`. A file with holes is as large as it says, whatever it takes
+ * on the disk. */
+static bool left_out(const served *s, const char *place, char *why, size_t size)
 {
     struct stat facts;
+    size_t most = s->memory / SERVED_PART;
     if (place == NULL) {
-        return "a link that leads out of this folder is not followed; give the file itself to "
-               "chroprof serve";
+        (void)snprintf(why, size, "a link that leads out of this folder is not followed; give the "
+                       "file itself to chroprof serve");
+        return true;
     }
-    return stat(place, &facts) == 0 && (uint64_t)facts.st_size > SERVED_MOST
-           ? "this file is larger than 256 MiB; use chroprof report" : NULL;
+    if (stat(place, &facts) != 0 || (uint64_t)facts.st_size <= most) {
+        return false;
+    }
+    (void)snprintf(why, size, "this file is larger than %zu MiB; give serve more --memory, or use "
+                   "chroprof report", most >> 20);
+    return true;
 }
 
 static bool is_profile(const char *name, const char *place)
@@ -161,19 +181,20 @@ static void link_inside(int folder, const char *entry, char target[256])
 /* A file of a folder is opened once and for all, and not through a link that leads out of it:
  * whatever somebody puts in its place meanwhile, nothing outside of the folder is read. (Elsewhere
  * than on Linux it is opened again by its name.) */
-static bool served_entry(int folder, const char *name, const char *entry, served_take *take,
-                         void *user)
+static bool served_entry(int folder, const char *name, const char *entry, const served_walk *walk)
 {
     char opened[64];
     char target[256];
     const char *place;
+    served_place at;
+    served_look look;
     bool more = true;
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ELOOP) {
         link_inside(folder, entry, target);
         if (target[0] == '\0') {
             return !(ends_in(entry, ".chroprof") || ends_in(entry, ".json")) ||
-                   served_one(name, NULL, take, user);
+                   served_one(name, NULL, walk);
         }
         fd = openat(folder, target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     }
@@ -182,14 +203,18 @@ static bool served_entry(int folder, const char *name, const char *entry, served
     }
     (void)snprintf(opened, sizeof opened, "/proc/%ld/fd/%d", (long)getpid(), fd);
     place = access(opened, F_OK) == 0 ? opened : name;
-    if (is_profile(entry, place)) {
-        more = served_one(name, place, take, user);
+    at.place = place;
+    at.name = name;
+    at.key = hash_bytes(name, strlen(name));
+    look = walk->look != NULL ? walk->look(walk->user, &at) : LOOK;
+    if (look == TAKE || (look == LOOK && is_profile(entry, place))) {
+        more = walk->take(walk->user, &at);
     }
     (void)close(fd);
     return more;
 }
 
-static bool served_folder(const served_operand *folder, served_take *take, void *user)
+static bool served_folder(const served_operand *folder, const served_walk *walk)
 {
     DIR *entries = opendir(folder->place);
     const struct dirent *entry;
@@ -198,8 +223,9 @@ static bool served_folder(const served_operand *folder, served_take *take, void 
     bool more = true;
     while (more && entries != NULL && (entry = readdir(entries)) != NULL) {
         int length = snprintf(name, sizeof name, "%s%s%s", folder->name, slash, entry->d_name);
-        if (entry->d_name[0] != '.' && length < (int)sizeof name) {
-            more = served_entry(dirfd(entries), name, entry->d_name, take, user);
+        if (entry->d_name[0] != '.' && length < (int)sizeof name &&
+            (walk->wants == NULL || walk->wants(walk->user, hash_bytes(name, (size_t)length)))) {
+            more = served_entry(dirfd(entries), name, entry->d_name, walk);
         }
     }
     if (entries != NULL) {
@@ -208,13 +234,13 @@ static bool served_folder(const served_operand *folder, served_take *take, void 
     return more;
 }
 
-static void served_each(const served *s, served_take *take, void *user)
+static void served_each(const served *s, const served_walk *walk)
 {
     bool more = true;
     for (size_t i = 0; more && i < s->count; i++) {
         const served_operand *operand = &s->operands[i];
-        more = operand->folder ? served_folder(operand, take, user)
-                               : served_one(operand->name, operand->place, take, user);
+        more = operand->folder ? served_folder(operand, walk)
+                               : served_one(operand->name, operand->place, walk);
     }
 }
 
@@ -226,6 +252,7 @@ static const char *state_of(const chroprof_origin *origin)
 /* >>served list */
 
 #define SERVED_ROWS 1000       /* in the list; it says how many there are */
+#define SERVED_SECONDS 3       /* for a row */
 
 /* Takes the name that only we know from the begin of a message. */
 static void hide_place(char *problem, const char *place)
@@ -238,8 +265,71 @@ static void hide_place(char *problem, const char *place)
     }
 }
 
+/* >>served known: what reading a file said or did. It can take long, and the file does not change, so
+ * it is kept until that is another one. The server has it, and so have its children, as it was. */
+
+#define SERVED_KNOWN 4096
+#define SERVED_PROBES 8
+
+typedef struct served_known {
+    uint64_t stamp;            /* 0: a free row */
+    char problem[240];         /* "": it can be read */
+} served_known;
+
+static served_known *known_row(uint64_t stamp)
+{
+    static served_known rows[SERVED_KNOWN];
+    served_known *first = &rows[stamp % SERVED_KNOWN];
+    for (size_t i = 0; i < SERVED_PROBES; i++) {
+        served_known *row = &rows[(stamp + i) % SERVED_KNOWN];
+        if (row->stamp == stamp || row->stamp == 0) {
+            return row;
+        }
+    }
+    return first;
+}
+
+static void know(uint64_t stamp, const char *problem)
+{
+    served_known *row = known_row(stamp);
+    row->stamp = stamp;
+    (void)snprintf(row->problem, sizeof row->problem, "%s", problem);
+}
+
+/* Of a file as it is now. A block that is written may keep all of these. */
+static uint64_t stamp_of(const served_place *at)
+{
+    struct stat facts;
+    uint64_t words[5] = { at->key };
+    if (at->place != NULL && stat(at->place, &facts) == 0) {
+        words[1] = (uint64_t)facts.st_ino;
+        words[2] = (uint64_t)facts.st_size;
+        words[3] = (uint64_t)facts.st_mtim.tv_sec;
+        words[4] = (uint64_t)facts.st_mtim.tv_nsec;
+    }
+    return hash_bytes((const char *)words, sizeof words) | 1;
+}
+
+/* >>served pieces: what a child writes of the list. A row that brings it to its end is the one that it
+ * began last. */
+
+enum { PIECE_TEXT = 't', PIECE_BEGIN = 'b', PIECE_KNOWN = 'k', PIECE_END = 'e' };
+
+typedef struct served_piece {
+    uint64_t kind, stamp, length;           /* bytes that follow */
+} served_piece;
+
+static void put_piece(FILE *out, int kind, uint64_t stamp, const char *bytes, size_t length)
+{
+    const served_piece piece = { (uint64_t)kind, stamp, length };
+    (void)fwrite(&piece, sizeof piece, 1, out);
+    (void)fwrite(bytes, 1, length, out);
+}
+
 typedef struct served_rows {
-    FILE *out;
+    const served *s;
+    FILE *pieces;
+    FILE *out;                 /* the row under way */
     unsigned count;            /* of all, of which the first SERVED_ROWS are written */
 } served_rows;
 
@@ -327,91 +417,198 @@ static void put_block(FILE *out, const block_file *file)
     json_put(out, finding.text);
 }
 
-/* What the loading of JSON says; "": nothing. It can be large, and does not change, so what is known
- * of a file is kept until it is another one. */
-static const char *json_problem(const served_place *at)
+/* What the loading of JSON says; "": nothing. */
+static void json_problem(served_rows *rows, const served_place *at, uint64_t stamp)
 {
-    static struct {
-        uint64_t stamp;
-        char problem[240];
-    } known[SERVED_ROWS];
-    struct stat facts;
-    uint64_t words[5] = { at->key };
-    uint64_t stamp;
-    size_t row;
+    char problem[sizeof known_row(0)->problem];
     profile_text p;
-    if (stat(at->place, &facts) == 0) {
-        words[1] = (uint64_t)facts.st_ino;
-        words[2] = (uint64_t)facts.st_size;
-        words[3] = (uint64_t)facts.st_mtim.tv_sec;
-        words[4] = (uint64_t)facts.st_mtim.tv_nsec;
+    tool_keep(problem, sizeof problem);
+    if (profile_load(&p, at->place)) {
+        problem[0] = '\0';
     }
-    stamp = hash_bytes((const char *)words, sizeof words) | 1;
-    row = stamp % SERVED_ROWS;
-    if (known[row].stamp != stamp) {
-        known[row].stamp = stamp;
-        tool_keep(known[row].problem, sizeof known[row].problem);
-        if (profile_load(&p, at->place)) {
-            known[row].problem[0] = '\0';
-        }
-        tool_keep(NULL, 0);
-        hide_place(known[row].problem, at->place);
-        profile_free(&p);
-    }
-    return known[row].problem;
+    tool_keep(NULL, 0);
+    hide_place(problem, at->place);
+    profile_free(&p);
+    know(stamp, problem);
+    put_piece(rows->pieces, PIECE_KNOWN, stamp, problem, strlen(problem));
 }
 
-static bool put_row(void *user, const served_place *at)
+static void put_problem(FILE *out, const char *problem)
 {
-    served_rows *rows = (served_rows *)user;
+    (void)fputs(*problem != '\0' ? ",\"problem\":" : ",\"state\":\"stored\"", out);
+    if (*problem != '\0') {
+        json_put(out, problem);
+    }
+}
+
+/* What is not known may be read. Then the server knows which one is. */
+static served_look begin_place(void *user, const served_place *at)
+{
+    const served_rows *rows = (const served_rows *)user;
+    uint64_t stamp = stamp_of(at);
+    if (known_row(stamp)->stamp == stamp) {
+        return TAKE;
+    }
+    if (rows->s->hurry) {
+        return ends_in(at->name, ".chroprof") || ends_in(at->name, ".json") ? TAKE : PASS;
+    }
+    put_piece(rows->pieces, PIECE_BEGIN, stamp, "", 0);
+    (void)fflush(rows->pieces);
+    guard_allow(rows->s->seconds < SERVED_SECONDS ? rows->s->seconds : SERVED_SECONDS);
+    return LOOK;
+}
+
+static void put_file(served_rows *rows, const served_place *at)
+{
+    uint64_t stamp = stamp_of(at);
+    const served_known *known = known_row(stamp);
+    char why[160];
     block_file file;
     chroprof_result result;
-    if (rows->count++ >= SERVED_ROWS) {
-        return true;
+    if (left_out(rows->s, at->place, why, sizeof why)) {
+        put_problem(rows->out, why);
+        return;
+    }
+    if (known->stamp != stamp && begin_place(rows, at) == TAKE) {
+        put_problem(rows->out, "not read yet, because others take long");
+        return;
+    }
+    if (known->stamp != stamp && content_of_file(at->place) == CONTENT_JSON) {
+        json_problem(rows, at, stamp);
+        known = known_row(stamp);
+    }
+    if (known->stamp == stamp) {
+        put_problem(rows->out, known->problem);
+        return;
     }
     memset(&file, 0, sizeof file);
     file.name = at->name;
     file.place = at->place;
-    (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
-                  rows->count > 1 ? "," : "", at->key);
-    json_put(rows->out, at->name);
-    if (left_out(at->place) != NULL) {
-        (void)fprintf(rows->out, ",\"problem\":\"%s\"}", left_out(at->place));
-        return true;
-    }
-    if (content_of_file(at->place) == CONTENT_JSON) {
-        const char *problem = json_problem(at);
-        (void)fputs(*problem != '\0' ? ",\"problem\":" : ",\"state\":\"stored\"", rows->out);
-        if (*problem != '\0') {
-            json_put(rows->out, problem);
-        }
-        (void)fputc('}', rows->out);
-        return true;
-    }
     errno = 0;
     result = block_read(&file);
     if (result == CHROPROF_OK) {
         put_block(rows->out, &file);
     } else {
-        (void)fputs(",\"problem\":", rows->out);
-        json_put(rows->out, block_problem(&file, result));
+        put_problem(rows->out, block_problem(&file, result));
     }
-    (void)fputc('}', rows->out);
     block_close(&file);
+}
+
+static bool put_row(void *user, const served_place *at)
+{
+    served_rows *rows = (served_rows *)user;
+    char *bytes = NULL;
+    size_t count = 0;
+    if (rows->count++ >= SERVED_ROWS) {
+        return true;
+    }
+    rows->out = open_memstream(&bytes, &count);
+    if (rows->out == NULL) {
+        return false;
+    }
+    (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
+                  rows->count > 1 ? "," : "", at->key);
+    json_put(rows->out, at->name);
+    put_file(rows, at);
+    (void)fputc('}', rows->out);
+    if (fclose(rows->out) == 0) {
+        put_piece(rows->pieces, PIECE_TEXT, 0, bytes, count);
+    }
+    free(bytes);
     return true;
 }
 
 void served_list(const served *s, FILE *out)
 {
-    served_rows rows = { out, 0 };
-    (void)fputs("{\"profiles\":[", out);
-    served_each(s, put_row, &rows);
-    (void)fprintf(out, "\n],\"count\":%u}\n", rows.count);
+    served_rows rows = { s, out, NULL, 0 };
+    const served_walk walk = { &rows, put_row, NULL, begin_place };
+    char end[64];
+    int length;
+    guard_allow(s->seconds);
+    served_each(s, &walk);
+    length = snprintf(end, sizeof end, "\n],\"count\":%u}\n", rows.count);
+    put_piece(out, PIECE_END, 0, end, (size_t)length);
+}
+
+/* >>served list, as the server has it */
+
+void served_begin(served_listing *l)
+{
+    static const char head[] = "{\"profiles\":[";
+    l->rest.used = l->text.used = 0;
+    l->stamp = 0;
+    l->whole = false;
+    (void)buffer_add(&l->text, head, strlen(head));
+}
+
+/* Takes a piece off what came; 0: it is not all there. */
+static size_t take_piece(served_listing *l, const char *at, size_t left)
+{
+    served_piece piece;
+    char problem[sizeof known_row(0)->problem];
+    if (left < sizeof piece) {
+        return 0;
+    }
+    memcpy(&piece, at, sizeof piece);
+    if (piece.length > left - sizeof piece) {
+        return 0;
+    }
+    at += sizeof piece;
+    if (piece.kind == PIECE_BEGIN) {
+        l->stamp = piece.stamp;
+    } else if (piece.kind == PIECE_KNOWN) {
+        (void)snprintf(problem, sizeof problem, "%.*s", (int)piece.length, at);
+        know(piece.stamp, problem);
+    } else {
+        l->whole = piece.kind == PIECE_END;
+        l->stamp = 0;
+        (void)buffer_add(&l->text, at, (size_t)piece.length);
+    }
+    return sizeof piece + (size_t)piece.length;
+}
+
+bool served_collect(served_listing *l, const char *bytes, size_t count)
+{
+    size_t at = 0;
+    size_t length = 1;
+    if (buffer_add(&l->rest, bytes, count) != 0) {
+        return false;
+    }
+    while (length > 0) {
+        length = take_piece(l, l->rest.bytes + at, l->rest.used - at);
+        at += length;
+    }
+    memmove(l->rest.bytes, l->rest.bytes + at, l->rest.used - at);
+    l->rest.used -= at;
+    return true;
+}
+
+bool served_blame(const served *s, const served_listing *l, guard_end end)
+{
+    char why[160];
+    if (l->stamp == 0) {
+        return false;
+    }
+    served_why(s, end, why, sizeof why);
+    know(l->stamp, why);
+    return true;
+}
+
+void served_why(const served *s, guard_end end, char *why, size_t size)
+{
+    if (end == GUARD_SLOW) {
+        (void)snprintf(why, size, "reading this takes too long; give serve more than --time %us, or "
+                       "use chroprof report", s->seconds);
+    } else {
+        (void)snprintf(why, size, "reading this takes too much memory, or fails; give serve more "
+                       "--memory, or use chroprof check");
+    }
 }
 
 /* >>served profile */
 
 typedef struct served_search {
+    const served *s;
     uint64_t key;
     FILE *out;                 /* NULL: only whether it is there */
     served_answer *answer;
@@ -424,8 +621,7 @@ static void answer_with(const served_search *search, const served_place *at)
     profile_text p;
     chroprof_origin origin;
     memset(&p, 0, sizeof p);
-    if (left_out(at->place) != NULL) {
-        (void)snprintf(answer->problem, sizeof answer->problem, "%s", left_out(at->place));
+    if (left_out(search->s, at->place, answer->problem, sizeof answer->problem)) {
         return;
     }
     tool_keep(answer->problem, sizeof answer->problem);
@@ -435,17 +631,19 @@ static void answer_with(const served_search *search, const served_place *at)
     hide_place(answer->problem, at->place);
     if (answer->good && p.block.copy != NULL) {
         block_origin(&p.block, &origin);
-        answer->state = state_of(&origin);
+        (void)snprintf(answer->state, sizeof answer->state, "%s", state_of(&origin));
     }
     profile_free(&p);
+}
+
+static bool is_searched(void *user, uint64_t key)
+{
+    return key == ((const served_search *)user)->key;
 }
 
 static bool try_place(void *user, const served_place *at)
 {
     const served_search *search = (const served_search *)user;
-    if (at->key != search->key) {
-        return true;
-    }
     search->answer->found = true;
     if (search->out != NULL) {
         answer_with(search, at);
@@ -453,17 +651,14 @@ static bool try_place(void *user, const served_place *at)
     return false;
 }
 
-void served_profile(const served *s, uint64_t key, FILE *out, served_answer *answer)
-{
-    served_search search = { key, out, answer };
-    memset(answer, 0, sizeof *answer);
-    answer->state = "stored";
-    served_each(s, try_place, &search);
-}
-
-bool served_knows(const served *s, uint64_t key)
+void served_profile(const served *s, uint64_t key, bool figures, FILE *out)
 {
     served_answer answer;
-    served_profile(s, key, NULL, &answer);
-    return answer.found;
+    served_search search = { s, key, figures ? out : NULL, &answer };
+    const served_walk walk = { &search, try_place, is_searched, NULL };
+    memset(&answer, 0, sizeof answer);
+    (void)snprintf(answer.state, sizeof answer.state, "stored");
+    guard_allow(s->seconds);
+    served_each(s, &walk);
+    (void)fwrite(&answer, sizeof answer, 1, out);
 }
