@@ -108,14 +108,27 @@ if awk 'length > 80 { exit 1 }' "$scratch/out"; then ok help_fits_80_columns; el
     fail help_fits_80_columns "$(awk 'length > 80' "$scratch/out" | head -n 1)"
 fi
 
+# --- reports of a profile have what clients saw, and what the sites of its findings would bring
+"$command" replay "$good" --columns 100 >"$scratch/out" 2>"$scratch/err"; code=$?
+expect report_of_clients 0 "CLIENTS  latency as they saw it"
+expect report_of_gain 0 "With A half as long: p99 of request "
+"$command" replay "$scratch/short.events" >"$scratch/short.text" 2>&1
+if grep -q CLIENTS "$scratch/short.text"; then fail report_says_no_more_than_it_knows "it has CLIENTS"
+else ok report_says_no_more_than_it_knows; fi
+
 # --- the contract of --json; a factor of 1 changes nothing; JSON of a profile and its block agree
 "$command" replay "$good" -f json -o "$scratch/good.json"
+"$command" dump "$scratch/good.json" -f json >"$scratch/again.json"
+if cmp -s "$scratch/good.json" "$scratch/again.json"; then ok json_of_json; else
+    fail json_of_json "another one"
+fi
 run "$good" --site B --factor 1 --json; cp "$scratch/out" "$scratch/stream.json"
 run "$scratch/good.json" --site B --factor 1 --json
 if ! command -v python3 >/dev/null 2>&1; then skip json "needs python3"; else
-    if python3 - "$scratch/stream.json" "$scratch/out" >"$scratch/log" 2>&1 <<'END2'; then ok json
+    if python3 - "$scratch/stream.json" "$scratch/out" "$scratch/good.json" \
+        >"$scratch/log" 2>&1 <<'END2'; then ok json
 import json, sys
-a, b = (json.load(open(name)) for name in sys.argv[1:3])
+a, b, profile = (json.load(open(name)) for name in sys.argv[1:4])
 assert a == b, "stream and JSON differ"
 assert list(a) == ["chroprof_whatif", "fits", "deviation_ppm", "model", "reason", "before", "after",
                    "low", "high"], list(a)
@@ -134,6 +147,14 @@ for key in loop[:-1]:
 for key in site[3:]:
     low, after, high = (a[part]["sites"][0][key] for part in ("low", "after", "high"))
     assert low <= after <= high, key
+clients = profile["clients"]
+assert clients["estimate"] is True and clients["model"] == a["model"]
+kind = clients["kinds"][0]
+for key in ("count", "latency_p50_ns", "latency_p99_ns"):
+    assert a["low"]["sites"][0][key] <= kind[key] <= a["high"]["sites"][0][key], key
+assert 0 < kind["hidden_ns"] < kind["latency_p99_ns"] and kind["measured_p99_ns"] > 0
+assert [(g["name"], g["finding"]) for g in clients["gains"]] == [("A", "occupies")]
+assert clients["gains"][0]["full_after_ppm"] > clients["full_ppm"]
 END2
     else fail json "$(tail -n 1 "$scratch/log")"; fi
 fi

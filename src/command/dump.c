@@ -8,6 +8,7 @@
 #include "block.h"
 #include "commands.h"
 #include "formats.h"
+#include "gain.h"
 #include "hide.h"
 #include "message.h"
 #include "options.h"
@@ -125,8 +126,9 @@ static int dump_write(dump *run)
         return TOOL_INPUT;
     }
     if (format_is_made(run->out.format)) {
-        return profile_symbolize(&run->profile, NULL) ? output_write(name, dump_made, run)
-                                                      : TOOL_INPUT;
+        return profile_symbolize(&run->profile, NULL) &&
+               (run->out.format != CHROPROF_JSON || gain_add(&run->profile))
+               ? output_write(name, dump_made, run) : TOOL_INPUT;
     }
     result = output_open(name, block->name, &out);
     return result != TOOL_OK ? result

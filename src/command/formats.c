@@ -8,6 +8,7 @@
 #include "code_text.h"
 #include "firefox.h"
 #include "folded.h"
+#include "gain.h"
 #include "output.h"
 #include "pprof.h"
 #include "sheet.h"
@@ -99,16 +100,33 @@ static bool write_code(const chroprof_text_options *text, const profile_text *p,
     return ok;
 }
 
+/* Behind the report of the header what only the command knows: what clients saw, and code. */
+static bool write_behind(const chroprof_text_options *text, const profile_text *p, bool code,
+                         FILE *out)
+{
+    return write_code(text, p, out, gain_text) &&
+           (!code || write_code(text, p, out, code_text_write));
+}
+
 /* What the profile's JSON is needed for. */
 static bool write_by_text(const format_options *o, const chroprof_text_options *text,
                           chroprof *view, const char *source, bool code, FILE *out)
 {
     profile_text p;
     bool ok = profile_of_view(&p, view, source) && (!code || profile_symbolize(&p, NULL));
-    ok = ok && (o->format == CHROPROF_TEXT ? write_code(text, &p, out, code_text_write)
+    ok = ok && (o->format != CHROPROF_JSON || gain_add(&p));
+    ok = ok && (o->format == CHROPROF_TEXT ? write_behind(text, &p, code, out)
                                            : write_made(o->format, &p, out));
     profile_free(&p);
     return ok;
+}
+
+/* Has the text report anything of the command's own? Most profiles of a test have not. */
+static bool has_behind(const chroprof *view, bool code)
+{
+    chroprof_totals t;
+    chroprof_read_totals(view, &t);
+    return code || t.iterations >= 2;
 }
 
 /* Of a loop that spins, code in a stall is chance. */
@@ -154,7 +172,7 @@ static bool write_with_causes(const format_options *o, const chroprof_text_optio
     }
     ok = ok && write_code(text, &p, out, code_text_causes);
     ok = chroprof_write_text(view, text, output_bytes, out) == 0 && ok;
-    ok = ok && write_code(text, &p, out, code_text_write);
+    ok = ok && write_behind(text, &p, true, out);
     profile_free(&p);
     return ok;
 }
@@ -174,9 +192,12 @@ bool write_view(const format_options *o, chroprof *view, const char *source, boo
     if (o->format == CHROPROF_TEXT && code && o->causes && !spins(view)) {
         return write_with_causes(o, &text, view, source, out);
     }
+    if (o->format == CHROPROF_JSON && has_behind(view, false)) {
+        return write_by_text(o, &text, view, source, false, out);
+    }
     if (o->format != CHROPROF_TEXT) {
         return chroprof_write(view, (chroprof_format)o->format, output_bytes, out) == 0;
     }
     return chroprof_write_text(view, &text, output_bytes, out) == 0 &&
-           (!code || write_by_text(o, &text, view, source, code, out));
+           (!has_behind(view, code) || write_by_text(o, &text, view, source, code, out));
 }

@@ -46,7 +46,7 @@ bool profile_check(profile_text *p)
         JSON_VALUE("program", &p->program), JSON_VALUE("sampler", &p->sampler),
         JSON_VALUE("modules", &p->modules), JSON_VALUE("stacks", &p->stacks),
         JSON_VALUE("samples", &p->samples), JSON_VALUE("wall", &p->wall),
-        JSON_VALUE("timeline", &p->timeline),
+        JSON_VALUE("timeline", &p->timeline), JSON_VALUE("clients", &p->clients),
         JSON_VALUE("findings", &p->findings), JSON_VALUE("task_waits", &p->waits)
     };
     p->reader = r;

@@ -22,6 +22,7 @@ typedef struct profile_text {
     json_text name;            /* in its quotes */
     json_text sites, stalls, windows, futures;
     json_text totals, paths, program, timeline, findings, waits;    /* may be missing */
+    json_text clients;         /* what gain.h added; mostly missing */
     json_text sampler, modules, stacks, samples, wall;    /* length 0: written without a sampler */
 } profile_text;
 

@@ -12,6 +12,7 @@
 #include "columns.h"
 #include "commands.h"
 #include "diff.h"
+#include "gain.h"
 #include "hide.h"
 #include "message.h"
 #include "options.h"
@@ -125,7 +126,7 @@ static int report_all(report *run)
     }
     for (int i = 0; i < 2 && run->sources[i] != NULL; i++) {
         if (!profile_load_or_replay(&run->profiles[i], run->sources[i]) ||
-            !profile_symbolize(&run->profiles[i], NULL)) {
+            !profile_symbolize(&run->profiles[i], NULL) || !gain_add(&run->profiles[i])) {
             return TOOL_INPUT;
         }
     }

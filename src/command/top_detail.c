@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gain.h"
 #include "origin.h"
+#include "profile.h"
 
 #define DETAIL_ROWS 6          /* of each list */
 
@@ -77,6 +79,35 @@ static void detail_figures(top *t)
     if (told % 2 == 1 && half > 0) {
         sheet_newline(s);
     }
+}
+
+static void detail_seen(sheet *s, const kind_figures *k, uint64_t of_ns)
+{
+    char text[160];
+    (void)snprintf(text, sizeof text, "as clients saw it, in the last %s (estimates)",
+                   figure_time(s, of_ns).text);
+    detail_head(s, text);
+    (void)snprintf(text, sizeof text, "latency p50 %s, p99 %s; hidden by the poll %s on average",
+                   figure_time(s, (uint64_t)k->p50).text, figure_time(s, (uint64_t)k->p99).text,
+                   figure_time(s, (uint64_t)k->hidden).text);
+    sheet_cut(s, text, s->columns);
+    sheet_newline(s);
+}
+
+/* From the last steps: when it came is not known exactly, so these are estimates. */
+static void detail_clients(top *t)
+{
+    profile_text p;
+    kind_figures k;
+    uint64_t of_ns = 0;
+    if (t->watch.now->totals.iterations < 2) {
+        return;
+    }
+    if (profile_of_view(&p, &t->watch.now->file.view, t->operand) &&
+        gain_of_kind(&p, t->site_name, t->site_file, t->site_line, &k, &of_ns)) {
+        detail_seen(&t->sheet, &k, of_ns);
+    }
+    profile_free(&p);
 }
 
 /* Since the start: the paths that lead to it, those with the most exec first. */
@@ -203,6 +234,7 @@ void top_detail_page(top *t)
     sheet_newline(s);
     detail_figures(t);
     if (t->watch.now != NULL) {
+        detail_clients(t);
         detail_stalls(t);
         detail_paths(t);
         detail_futures(t);

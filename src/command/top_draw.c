@@ -145,6 +145,10 @@ static void top_load(top *t)
              figure_count((double)t->totals.callbacks / top_seconds(t)).text);
     top_item(t, SHEET_PLAIN, "%s events/s",
              figure_count((double)t->totals.events / top_seconds(t)).text);
+    if (t->totals.hidden_ns >= 1000) {
+        top_item(t, SHEET_PLAIN, "hidden delay %s (estimate)",
+                 figure_time(s, t->totals.hidden_ns).text);
+    }
     sheet_newline(&t->sheet);
 }
 

@@ -350,6 +350,7 @@ void interval_totals(const top_sample *from, const top_sample *to,
     if (from == NULL) {
         return;
     }
+    out->hidden_ns = between != NULL ? between->totals.hidden_ns : 0;
     out->iteration_p99_ns = between != NULL ? between->totals.iteration_p99_ns : 0;
     out->elapsed_ns = gained(to->totals.elapsed_ns, from->totals.elapsed_ns);
     out->busy_ns = gained(to->totals.busy_ns, from->totals.busy_ns);
