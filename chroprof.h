@@ -15645,6 +15645,16 @@ static bool chroprof__released(const chroprof *p, const chroprof_rank *r)
            latest_ns - begun_ns > r->latency_max_ns / 20;
 }
 
+/* Did they come at once and finish one after the other, at one rate? Then latencies are spread
+ * evenly from next to nothing to the longest. */
+static bool chroprof__served(const chroprof_rank *r, uint64_t finished)
+{
+    uint64_t mean_ns = r->lifetime_ns / finished, most_ns = r->latency_max_ns;
+    return finished >= 16 && r->live <= finished / 4 && r->latency_p50_ns >= most_ns / 5 * 2 &&
+           r->latency_p50_ns <= most_ns / 5 * 3 && mean_ns >= most_ns / 5 * 2 &&
+           mean_ns <= most_ns / 5 * 3 && r->latency_p99_ns >= most_ns / 10 * 9;
+}
+
 /* Did they wait for most of their time, once, and many at once, so that all of them are no timers
  * and no connections? */
 static bool chroprof__queues(const chroprof__inquiry *q, const chroprof_rank *r)
@@ -15652,7 +15662,7 @@ static bool chroprof__queues(const chroprof__inquiry *q, const chroprof_rank *r)
     uint64_t finished = r->completed + r->failed;
     return finished >= 10 && r->slices <= r->calls && r->waiting_ns / 10 >= r->lifetime_ns / 11 &&
            r->latency_p50_ns >= 100000000 && r->lifetime_ns / 4 >= q->totals.elapsed_ns &&
-           chroprof__released(q->p, r);
+           (chroprof__released(q->p, r) || chroprof__served(r, finished));
 }
 
 /* What a pool or a server that is busy makes wait. */
@@ -15879,6 +15889,23 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
     return met || steps == q->totals.events;
 }
 
+/* What it waits in for most of that. NULL: that is not known. */
+static const char *chroprof__hang_wait(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_task_wait wait;
+    if (c->site == 0 || !chroprof__wait_of(q, c->site, &wait) || !wait.estimated ||
+        wait.longest_ns < c->value_ns / 2)
+        return NULL;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
+    if (!chroprof__is_call(words) && strcmp(wait.call, "stopped") != 0)
+        return NULL;                        /* its samples show the code that would run */
+    c->n[2] = wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns;
+    c->other = wait.call;
+    c->fact = words->fact;
+    c->cure = words->cure;
+    return " For about %T2 of it, it %f.%u";
+}
+
 /* What is known of the code since then: CPU time, and the mode that it was sampled in. */
 static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
 {
@@ -15890,6 +15917,9 @@ static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__cas
     while (chroprof_next_sample(q->p, &cursor, &row))
         c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
     c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
+    const char *waits = chroprof__hang_wait(q, c);
+    if (waits)
+        return waits;
     if (s.samples == 0)
         return " A debugger shows the line, and samples do.";
     if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)

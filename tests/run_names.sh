@@ -155,6 +155,53 @@ if $CC -O1 -g -o "$scratch/login" "$scratch/login.c" -luv 2>"$scratch/log"; then
     esac
 else skip waits_first "$(head -n 1 "$scratch/log")"; fi
 
+# what began before the first wait is known, and in a forked child what it registers before its own
+cat >"$scratch/jobs.c" <<'C'
+#include <unistd.h>
+#include <uv.h>
+static void resize(uv_work_t *work) { (void)work; usleep(1000); }
+static void on_resized(uv_work_t *work, int status) { (void)work; (void)status; }
+int main(void)
+{
+    static uv_work_t jobs[40];
+    for (int i = 0; i < 40; i++)
+        uv_queue_work(uv_default_loop(), &jobs[i], resize, on_resized);
+    return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}
+C
+cat >"$scratch/worker.c" <<'C'
+#include <event2/event.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int uploads;
+static void on_upload(evutil_socket_t file, short what, void *base)
+{
+    (void)file; (void)what;
+    if (++uploads == 5)
+        event_base_loopbreak(base);
+}
+int main(void)
+{
+    if (fork() == 0) {
+        struct event_base *base = event_base_new();
+        struct timeval time = { 0, 10000 };
+        event_add(event_new(base, -1, EV_PERSIST, on_upload, base), &time);
+        _exit(event_base_dispatch(base) < 0);
+    }
+    return wait(NULL) < 0;
+}
+C
+if $CC -O1 -g -o "$scratch/jobs" "$scratch/jobs.c" -luv 2>"$scratch/log"; then
+    profiled "$scratch/jobs"
+    if grep -Eq '^on_resized .* 40( +[^ ]+){3}$' "$scratch/err"; then ok early_futures; else
+        fail early_futures "$(grep -A 2 '^LATENCY' "$scratch/err" | tr '\n' ' ')"; fi
+else skip early_futures "$(head -n 1 "$scratch/log")"; fi
+if $CC -O1 -g -o "$scratch/worker" "$scratch/worker.c" -levent 2>"$scratch/log"; then
+    profiled --children "$scratch/worker"
+    if grep -q '^on_upload ' "$scratch/err"; then ok named_in_a_child; else
+        fail named_in_a_child "$(grep -A 3 '^SITES' "$scratch/err" | tr '\n' ' ')"; fi
+else skip named_in_a_child "$(head -n 1 "$scratch/log")"; fi
+
 # more libraries than the table of modules has rows: the last one holds the loop
 most=70 libraries="" calls=""
 cat >"$scratch/library.c" <<'C'

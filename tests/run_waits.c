@@ -7,9 +7,11 @@
  * loop and inside callbacks. No wait ends early, so these are least values on any machine. */
 
 #define _GNU_SOURCE
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <resolv.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -622,6 +625,81 @@ static void reads(void)
     while (wait(NULL) > 0) {}
 }
 
+/* A poll that the program's own C library does not see, as that library's own ones. */
+static ALONE void on_poll_inside(void)
+{
+    const struct timespec time = { 0, 400000000 };
+    blocked_ms += 400;
+    (void)syscall(SYS_ppoll, NULL, 0, &time, NULL, 8);
+    SHOWN;
+}
+
+static void inside(void)
+{
+    for (int i = 0; i < 4; i++) {
+        turn(10);
+        on_poll_inside();
+    }
+    turn(10);
+}
+
+/* A name that nobody answers for. */
+static ALONE void on_lookup(void)
+{
+#ifdef __GLIBC__
+    struct timespec begin;
+    struct timespec now;
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+    struct sockaddr_in silent = { .sin_family = AF_INET };
+    socklen_t size = sizeof silent;
+    const int file = socket(AF_INET, SOCK_DGRAM, 0);
+    silent.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)bind(file, (struct sockaddr *)&silent, size);
+    (void)getsockname(file, (struct sockaddr *)&silent, &size);
+    (void)res_init();
+    _res.nscount = 1;
+    _res.nsaddr_list[0] = silent;
+    _res.retrans = 1;
+    _res.retry = 1;
+    _res.options &= ~(unsigned long)(RES_DNSRCH | RES_DEFNAMES);
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (getaddrinfo("nobody.example.", "80", &hints, &found) == 0) {
+        freeaddrinfo(found);
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("lookup %ld\n",
+           (now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000);
+    (void)close(file);
+#endif
+}
+
+static void lookup(void)
+{
+    turn(10);
+    on_lookup();
+    turn(10);
+    turn(10);
+}
+
+/* Nobody writes into this, and nobody comes back. */
+static ALONE void on_license(void)
+{
+    int ends[2];
+    char byte;
+    (void)alarm(2);
+    (void)!(pipe(ends) == 0 && read(ends[0], &byte, 1) == 1);
+    SHOWN;
+}
+
+static void hang(void)
+{
+    turn(10);
+    turn(10);
+    on_license();
+    turn(10);
+}
+
 /* A thread that waits once, and then works. */
 static void *work_once(void *unused)
 {
@@ -729,7 +807,8 @@ static const struct {
     { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
-    { "busy", busy },     { "once", once }
+    { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
+    { "hang", hang }
 #endif
 };
 

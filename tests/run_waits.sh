@@ -118,6 +118,19 @@ else
                 else fail plain_${call%:*}_seen "$(sed -n '/^. /,/^[^ ]/p' "$scratch/err" | head -n 3)"; fi
             done
         fi
+        # what its own process does not see: calls that the C library makes, and one without end
+        if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
+            skip plain_unseen "the system does not tell what threads wait for"
+        else
+            waited plain inside
+            named plain_inside_named 'waits in ppoll'
+            waited plain lookup
+            if [ "$(knew lookup)" -ge 800 ] 2>"$scratch/log"; then
+                named plain_lookup_named 'waits in getaddrinfo'
+            else skip plain_lookup_named "names are looked up elsewhere"; fi
+            timeout 100 "$command" run "$scratch/plain" hang >"$scratch/out" 2>"$scratch/err" </dev/null
+            named plain_hang_named 'For about [0-9.]* s of it, it waits in read'
+        fi
         # a machine that makes fewer than 10,000 such waits a second knows no spin
         waited plain spin
         if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then

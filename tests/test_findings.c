@@ -655,6 +655,37 @@ TEST(the_report_has_every_finding_and_none_hides_another)
     }
 }
 
+/* >>what waits for a pool: futures that come at once and finish one after the other do; those that
+ * take as long as each other do not. */
+
+static bool says_queues(uint64_t first_ns, uint64_t each_ns)
+{
+    chroprof *p = fresh_in(AMPLE);
+    chroprof_finding rows[CHROPROF_FINDING_COUNT];
+    program g = { p, 0, 0, 0, 0, NULL };
+    bool found = false;
+    size_t count;
+    for (g.ids = 1; g.ids <= 40; g.ids++)
+        event(&g, CHROPROF_PENDING, g.ids, &waiter);
+    span(&g, CHROPROF_IDLE_ENTER, CHROPROF_IDLE_LEAVE, NULL, first_ns);
+    for (g.ids = 1; g.ids <= 40; g.ids++) {
+        span(&g, CHROPROF_IDLE_ENTER, CHROPROF_IDLE_LEAVE, NULL, each_ns);
+        event(&g, CHROPROF_RUNNING, g.ids, NULL);
+        event(&g, CHROPROF_COMPLETED, g.ids, NULL);
+    }
+    count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
+    for (size_t k = 0; k < count && k < CHROPROF_FINDING_COUNT; k++)
+        found = found || rows[k].kind == CHROPROF_FINDING_QUEUES;
+    return found;
+}
+
+TEST(futures_that_are_served_one_after_the_other_queue)
+{
+    CHECK(says_queues(0, 25000000));
+    CHECK(!says_queues(0, 1000000)); /* below a tenth of a second */
+    CHECK(!says_queues(800000000, 5000000));
+}
+
 /* >>the call */
 
 TEST(the_list_is_cut_at_its_end)
@@ -1437,6 +1468,7 @@ static const test_case cases[] = {
     CASE(dropped_futures_that_finish_are_no_leak),
     CASE(merged_ones_have_the_sums_of_both),
     CASE(the_report_has_every_finding_and_none_hides_another),
+    CASE(futures_that_are_served_one_after_the_other_queue),
     CASE(the_list_is_cut_at_its_end),
     CASE(names_are_cut_and_made_safe),
     CASE(a_stall_can_be_told_from_its_callback),

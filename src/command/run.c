@@ -92,7 +92,7 @@ static bool file_in(const run *r, const char *name, char *path, size_t size)
 static bool make_board(run *r)
 {
     char path[1024];
-    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size = sizeof(preload_board);
     void *page = MAP_FAILED;
     int file = -1;
     if (file_in(r, BOARD_FILE, path, sizeof path)) {
@@ -549,6 +549,15 @@ static const char *why_unsampled(int32_t why)
            : chroprof_result_text((chroprof_result)why);
 }
 
+/* What the program forked and nobody looked at: first of all where nothing else stands out. */
+static void tell_sleepers(const run *r, const char *begin)
+{
+    const uint32_t count = r->board->sleepers;
+    (void)fprintf(stderr, "%s%s forked %" PRIu32 " process%s that wait as loops do: --children "
+                  "profiles them too\n", begin, last_part(r->program), count,
+                  count != 1 ? "es" : "");
+}
+
 /* Why there is no profile at all. */
 static void tell_no_profile(const run *r)
 {
@@ -560,6 +569,8 @@ static void tell_no_profile(const run *r)
         tool_message("%s forbade itself system calls that chroprof needs (seccomp) before its "
                      "loop began. So there is no profile; if the program has an option for that, "
                      "switch it off", r->program);
+    } else if (b->sleepers > 0) {
+        tell_sleepers(r, "chroprof: ");
     } else if (b->refused == 0) {
         tool_message("no thread of %s waited in epoll_wait, poll or select, so there was no event "
                      "loop to profile", r->program);
@@ -589,7 +600,6 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("%" PRIu32 " thread%s no profile: %s", b->refused,
                      b->refused != 1 ? "s have" : " has", why_refused(b));
     }
-    run_watch_tell_once(r->stall_ns);
     if (b->dropped > 0) {
         tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
                      "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
@@ -701,29 +711,22 @@ static void write_loops(run_profile *const *loops, size_t count)
     }
 }
 
-/* What the program forked and nobody looked at: first of all where nothing else stands out. */
-static void tell_sleepers(const run *r, const char *begin)
-{
-    const uint32_t count = r->board->sleepers;
-    (void)fprintf(stderr, "%s%s forked %" PRIu32 " process%s that wait as loops do: --children "
-                  "profiles them too\n", begin, last_part(r->program), count,
-                  count != 1 ? "es" : "");
-}
-
 static void write_reports(const run *r, const run_profiles *all)
 {
-    const bool sleepers = r->board->sleepers > 0;
-    bool first = sleepers;
-
+    const bool sleepers = r->board->sleepers > 0 && all->count > 0;
+    bool fine = true;
     run_profile **loops = (run_profile **)calloc(all->count + 1, sizeof(run_profile *));
     for (size_t i = 0; loops != NULL && i < all->count; i++) {
         loops[i] = &all->rows[i];
         loops[i]->first.kind = CHROPROF_FINDING_FINE;
         (void)chroprof_findings(&loops[i]->file.view, &loops[i]->first, 1);
-        first = first && is_fine(loops[i]);
+        fine = fine && is_fine(loops[i]);
     }
-    if (first) {
-        tell_sleepers(r, all->count > 0 ? "\xE2\x80\xA2 " : "chroprof: ");
+    if (fine) {
+        run_watch_tell_once(r->stall_ns);
+    }
+    if (fine && sleepers) {
+        tell_sleepers(r, "\xE2\x80\xA2 ");
     }
     if (loops != NULL && all->count > 1) {
         qsort(loops, all->count, sizeof(run_profile *), gravest_first);
@@ -732,8 +735,11 @@ static void write_reports(const run *r, const run_profiles *all)
     if (loops != NULL) {
         write_loops(loops, all->count);
     }
-    if (sleepers && !first) {
+    if (sleepers && !fine) {
         tell_sleepers(r, "chroprof: ");
+    }
+    if (!fine) {
+        run_watch_tell_once(r->stall_ns);
     }
     free(loops);
 }

@@ -43,6 +43,7 @@ typedef struct watch_row {
     const char *call;
     uint64_t count, total_ns, longest_ns;
     uint64_t now_ns;           /* in the stay under way */
+    bool own;                  /* its process tells of it as well, once it is over */
 } watch_row;
 
 typedef struct watched {
@@ -184,13 +185,33 @@ static char state_of(const watched *w)
     return end != NULL && end[1] == ' ' ? end[2] : '?';
 }
 
-/* What it does that is off its processor. NULL: it waits in a call that its own process knows of, or
- * nobody can tell. */
-static const char *reason_of(const watched *w)
+/* The function that looks up a name there. NULL: none does. */
+static const char *lookup_of(uint8_t names)
+{
+    static const char *const functions[] = { NULL, "getaddrinfo", "getnameinfo", "gethostbyname",
+                                             "gethostbyaddr" };
+    return names < sizeof functions / sizeof functions[0] ? functions[names] : NULL;
+}
+
+/* What it waits in, of the calls in which loops wait: the C library calls these as well, where its
+ * own process does not see it. NULL: its process tells, or nobody can tell. */
+static const char *wait_of(const watched *w, long call, bool *own)
+{
+    const board_call row = *board_call_of(watch.board, (int32_t)w->thread);
+    *own = row.inside == INSIDE_TASK_WAIT;
+    return row.thread != (int32_t)w->thread || row.inside == INSIDE_WAIT ? NULL
+           : lookup_of(row.names) != NULL && !*own ? lookup_of(row.names)
+           : attach_call_name(call);
+}
+
+/* What it does that is off its processor. NULL: it waits as its loop, or nobody can tell. own: its
+ * process knows of it, too. */
+static const char *reason_of(const watched *w, bool *own)
 {
     char text[256];
     const char state = state_of(w);
     long call;
+    *own = false;
     if (state == 'R') {
         return processor;
     }
@@ -207,8 +228,7 @@ static const char *reason_of(const watched *w)
     if (call < 0) {
         return state == 'D' ? "page faults" : NULL;
     }
-    return attach_is_wait(call) || strcmp(attach_call_name(call), "accept") == 0 ||
-           strcmp(attach_call_name(call), "a system call") == 0 ? NULL : attach_call_name(call);
+    return strcmp(attach_call_name(call), "a system call") == 0 ? NULL : wait_of(w, call, own);
 }
 
 /* The site of the task that holds the loop; 0: none does. */
@@ -228,7 +248,7 @@ static uint32_t site_now(const watched *w)
     return block_sequence(w->block) == w->sequence ? site : 0;
 }
 
-static void add_time(watched *w, const char *call, uint64_t ns)
+static void add_time(watched *w, const char *call, bool own, uint64_t ns)
 {
     watch_row *row = NULL;
     for (size_t i = 0; i < WATCH_ROWS; i++) {
@@ -242,6 +262,7 @@ static void add_time(watched *w, const char *call, uint64_t ns)
     if (row != NULL) {
         row->site = w->site;
         row->call = call;
+        row->own = own;
         row->count += row->now_ns == 0;
         row->now_ns += ns;
     }
@@ -261,7 +282,7 @@ static void end_stay(watched *w)
         }
     }
     if (waited > 0) {
-        add_time(w, "quota", waited);
+        add_time(w, "quota", false, waited);
     }
     for (size_t i = 0; i < WATCH_ROWS; i++) {
         watch_row *row = &w->rows[i];
@@ -290,6 +311,7 @@ static void look_at(watched *w)
     const uint64_t now = attach_now();
     const uint64_t sequence = block_sequence(w->block);
     const char *reason;
+    bool own;
     uint64_t cpu_ns;
     uint64_t off_ns;
     if (sequence != w->sequence) {
@@ -303,13 +325,13 @@ static void look_at(watched *w)
     if (off_ns < WATCH_LEAST_NS) {
         return;                             /* the next look tells more */
     }
-    reason = reason_of(w);
+    reason = reason_of(w, &own);
     if (reason != NULL && !w->asked) {
         w->asked = true;
         w->site = site_now(w);
     }
     if (reason != NULL && w->site != 0) {
-        add_time(w, reason, off_ns);
+        add_time(w, reason, own, off_ns);
     }
     w->at_ns = now;
     w->cpu_ns = cpu_ns;
@@ -593,6 +615,17 @@ static void tell_rest(chroprof *view, const watched *w)
     (void)chroprof_add_wait(view, &seen);
 }
 
+/* Has the process itself told of these waits? */
+static bool is_told(const chroprof *view, const watch_row *row)
+{
+    chroprof_task_wait rows[16];
+    bool told = false;
+    for (size_t i = smaller(chroprof_task_waits(view, rows, 16), 16); i > 0; i--) {
+        told = told || (rows[i - 1].site == row->site && !rows[i - 1].estimated);
+    }
+    return told;
+}
+
 void run_watch_tell(chroprof *view, const char *name)
 {
     pid_t process;
@@ -606,7 +639,8 @@ void run_watch_tell(chroprof *view, const char *name)
         seen.count = w->rows[i].count;
         seen.total_ns = w->rows[i].total_ns;
         seen.longest_ns = w->rows[i].longest_ns;
-        if (seen.site != 0 && seen.count > 0 && seen.total_ns > 0) {
+        if (seen.site != 0 && seen.count > 0 && seen.total_ns > 0 &&
+            !(w->rows[i].own && is_told(view, &w->rows[i]))) {
             (void)chroprof_add_wait(view, &seen);
         }
     }

@@ -1,5 +1,5 @@
 /* board.h - what chroprof run and its preloaded library tell each other: environment variables on
- * the way in, one page of a shared file on the way back. */
+ * the way in, a shared file on the way back. */
 
 #ifndef PRELOAD_BOARD_H
 #define PRELOAD_BOARD_H
@@ -19,6 +19,7 @@
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
 #define BOARD_ONCE 40          /* threads that waited once */
+#define BOARD_CALLS 512        /* threads with profiles, of all processes, that tell in which calls they are */
 #define BOARD_KEPT 64          /* profiles of threads that have ended, of all processes */
 
 /* Libraries that call callbacks, as their names begin, and which of ours is loaded for them. */
@@ -66,6 +67,19 @@ typedef struct board_once {
     char name[16];
 } board_once;
 
+/* What the library itself tells of a thread's waits: chroprof run sees the others from outside. */
+typedef enum board_inside { INSIDE_NONE, INSIDE_WAIT, INSIDE_TASK_WAIT } board_inside;
+
+typedef enum board_names { NAMES_NONE, NAMES_OF_HOST, NAMES_OF_ADDRESS, NAMES_OLD, NAMES_OLD_ADDRESS }
+    board_names;
+
+typedef struct board_call {
+    int32_t thread;            /* 0: a free row */
+    uint8_t inside;            /* board_inside: one of the library's own, of a task or not */
+    uint8_t names;             /* board_names: it looks one up, by whichever calls */
+    uint16_t unused;
+} board_call;
+
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
 typedef struct preload_board {
     uint32_t loaded;           /* programs that loaded the library */
@@ -86,7 +100,14 @@ typedef struct preload_board {
     uint32_t once_count;       /* of these rows, or more than there are */
     board_kept kept[BOARD_KEPT];
     board_once once[BOARD_ONCE];
+    board_call calls[BOARD_CALLS];         /* one of a thread: board_call_of */
 } preload_board;
+
+/* The one row that a thread may have. */
+static inline board_call *board_call_of(preload_board *board, int32_t thread)
+{
+    return &board->calls[(uint32_t)thread % BOARD_CALLS];
+}
 
 /* The file of functions of the program itself, for libraries that call it: this, the rows by
  * address, their texts. */

@@ -27,6 +27,7 @@
 #include "waits.h"
 #include "waits.c"
 #include "sleeps.c"
+#include "names.c"
 #include "standins.h"
 #include "modules.h"
 #include "registered.h"

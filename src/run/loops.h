@@ -104,10 +104,16 @@ static bool push_loop(thread_loops *l, uintptr_t stack, uint32_t depth, bool kno
 }
 
 /* No time goes back: what was told meanwhile stays where it is. */
-static void tell_at(seat *s, chroprof_state state, const chroprof_site *site, uint64_t at)
+static inline void tell_future_at(seat *s, chroprof_state state, uint64_t id,
+                                  const chroprof_site *site, uint64_t at)
 {
     uint64_t last = chroprof_last_event(&s->profile);
-    chroprof_event(&s->profile, state, 0, site, at > last ? at : last);
+    chroprof_event(&s->profile, state, id, site, at > last ? at : last);
+}
+
+static void tell_at(seat *s, chroprof_state state, const chroprof_site *site, uint64_t at)
+{
+    tell_future_at(s, state, 0, site, at);
 }
 
 static void forget_kept(thread_loops *l)

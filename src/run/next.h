@@ -41,6 +41,11 @@ static struct {
     int (*semtimedop)(int, struct sembuf *, size_t, const struct timespec *);
     int (*msgsnd)(int, const void *, size_t, int);
     ssize_t (*msgrcv)(int, void *, size_t, long, int);
+    int (*getaddrinfo)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    int (*getnameinfo)(const struct sockaddr *, socklen_t, char *, socklen_t, char *, socklen_t,
+                       int);
+    struct hostent *(*gethostbyname)(const char *);
+    struct hostent *(*gethostbyaddr)(const void *, socklen_t, int);
     int (*signalfd)(int, const sigset_t *, int);
     int (*prctl)(int, ...);
     long (*syscall)(long, ...);
@@ -94,6 +99,10 @@ static void find_functions(void)
     find_function(&next.semtimedop, "semtimedop");
     find_function(&next.msgsnd, "msgsnd");
     find_function(&next.msgrcv, "msgrcv");
+    find_function(&next.getaddrinfo, "getaddrinfo");
+    find_function(&next.getnameinfo, "getnameinfo");
+    find_function(&next.gethostbyname, "gethostbyname");
+    find_function(&next.gethostbyaddr, "gethostbyaddr");
     find_function(&next.signalfd, "signalfd");
     find_function(&next.prctl, "prctl");
     find_function(&next.syscall, "syscall");

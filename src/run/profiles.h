@@ -151,9 +151,33 @@ static void begin_earlier(seat *s)
     }
 }
 
+/* A row of the board for this thread; nobody looks at the other one. */
+static void take_call(seat *s)
+{
+    static board_call nowhere;
+    const int32_t thread = (int32_t)syscall(SYS_gettid);
+    board_call *row = board_call_of(board, thread);
+    int32_t nobody = 0;
+    s->call = __atomic_compare_exchange_n(&row->thread, &nobody, thread, false, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_RELAXED) || nobody == thread ? row : &nowhere;
+    s->call->inside = INSIDE_NONE;
+    s->call->names = NAMES_NONE;
+}
+
+static void leave_call(seat *s)
+{
+    int32_t thread = (int32_t)syscall(SYS_gettid);
+    (void)__atomic_compare_exchange_n(&s->call->thread, &thread, 0, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED);
+}
+
+/* In registered.h: what began before the profile. */
+static void tell_early_futures(seat *s);
+
 static bool begin_profile(seat *s)
 {
     chroprof_result result;
+    take_call(s);
     s->busy = true;
     s->signal = 0;
     s->waits = s->slice = s->inside = s->jumped = s->exits = false;
@@ -279,6 +303,9 @@ static seat *take_seat(void)
         return NULL;
     }
     own = s;
+    if (is_main) {
+        tell_early_futures(s);
+    }
     if (is_main && !knows_exit) {
         knows_exit = true;
         (void)atexit(exit_begins);
@@ -382,6 +409,7 @@ static void end_profile(void *of)
         keep_busiest(busy_ns);
     }
     clear_futures(s);
+    leave_call(s);
     s->busy = false;
     leave_seat(s);
 }

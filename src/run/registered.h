@@ -68,7 +68,7 @@ EXPORT callback *chroprof_run_standin(callback *function)
 {
     const watched_function *w;
     int error = errno;
-    if (function == NULL || !is_awake() || is_standin(function)) {
+    if (function == NULL || !(is_awake() || wake_child()) || is_standin(function)) {
         return function;
     }
     w = take_row(function);
@@ -144,7 +144,8 @@ EXPORT void chroprof_run_base(const void *base, bool runs)
 }
 
 /* The row of a future that is told of; a new one, and what had its name before is over. */
-static watched_future *renew_future(seat *s, const watched_function *w, const loop_future *told)
+static watched_future *renew_future(seat *s, const watched_function *w, const loop_future *told,
+                                    uint64_t at)
 {
     watched_future *f = find_event(table_of(s), told);
     if (f != NULL && f->function == w && told->base != NULL) {
@@ -155,13 +156,14 @@ static watched_future *renew_future(seat *s, const watched_function *w, const lo
     }
     f = add_future(s, w, told);
     if (f != NULL) {
-        chroprof_pending(&s->profile, f->id, &w->site);
+        tell_future_at(s, CHROPROF_PENDING, f->id, &w->site, at);
     }
     return f;
 }
 
 /* What is made ready without having waited stays only if it comes to wait later. */
-static void begin_waiting(seat *s, watched_function *w, future_step step, const loop_future *told)
+static void begin_waiting(seat *s, watched_function *w, future_step step, const loop_future *told,
+                          uint64_t at)
 {
     watched_future *f;
     bool known;
@@ -173,12 +175,12 @@ static void begin_waiting(seat *s, watched_function *w, future_step step, const 
         return;
     }
     known = find_event(table_of(s), told) != NULL;
-    f = renew_future(s, w, told);
+    f = renew_future(s, w, told, at);
     if (f != NULL) {
         f->stays = step == FUTURE_READY ? known && f->stays : told->stays;
     }
     if (f != NULL && step == FUTURE_READY) {
-        chroprof_ready(&s->profile, f->id);
+        tell_future_at(s, CHROPROF_READY, f->id, NULL, at);
     }
 }
 
@@ -197,6 +199,15 @@ static void end_waiting(seat *s, const watched_function *w, future_step step,
     }
 }
 
+static void tell_early_futures(seat *s)
+{
+    for (uint32_t k = 0; k < early_count; k++) {
+        const early_future *e = &early_futures[k];
+        begin_waiting(s, e->function, e->step, &e->told, e->at);
+    }
+    early_count = 0;
+}
+
 EXPORT void chroprof_run_future(future_step step, const loop_future *told)
 {
     watched_function *w = function_behind(told->standin);
@@ -207,14 +218,18 @@ EXPORT void chroprof_run_future(future_step step, const loop_future *told)
         return;
     }
     if (!may_tell(s, w)) {
+        if (s == NULL) {
+            note_early_future(w, step, told);
+        }
         if (ends && has_futures(w)) {
             mark_futures(told, w, NULL);
         }
+        errno = error;
         return;
     }
     s->busy = true;
     if (!ends) {
-        begin_waiting(s, w, step, told);
+        begin_waiting(s, w, step, told, chroprof_now(&s->profile));
     } else if (has_futures(w)) {
         end_waiting(s, w, step, told);
     }
@@ -270,6 +285,11 @@ EXPORT void chroprof_run_future(future_step step, const loop_future *told)
 
 static void begin_standins(void)
 {
+}
+
+static void tell_early_futures(seat *s)
+{
+    (void)s;
 }
 #endif
 

@@ -25,6 +25,7 @@ typedef struct seat {
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is of a loop in a callback */
+    board_call *call;          /* what the board shows of it */
     uint8_t kind;              /* wait_kind of it; TASK_WAIT: */
     uint64_t since;            /* when it began */
     char within[24];           /* and the function that the loop called, if no callback has a name */

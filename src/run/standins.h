@@ -80,6 +80,75 @@ static bool has_futures(const watched_function *w)
     return __atomic_load_n(&w->futures, __ATOMIC_RELAXED) != NO_FUTURES;
 }
 
+/* >>early futures: those of the main thread from before its first wait, where its profile begins.
+ * That knows of them from when they began. */
+
+#define EARLY 256
+
+typedef struct early_future {
+    watched_function *function;
+    loop_future told;
+    future_step step;
+    uint64_t at;
+} early_future;
+
+static early_future early_futures[EARLY];
+static uint32_t early_count;   /* only the main thread changes it, before its profile begins */
+
+static early_future *find_early(const watched_function *w, const loop_future *told)
+{
+    for (uint32_t k = 0; k < early_count; k++) {
+        early_future *e = &early_futures[k];
+        if (e->function == w && (told->of != NULL ? e->told.of == told->of
+                                 : e->told.first == told->first && e->told.third == told->third)) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static void drop_early(early_future *e)
+{
+    memmove(e, e + 1, (size_t)(&early_futures[--early_count] - e) * sizeof *e);
+}
+
+static void note_early_future(watched_function *w, future_step step, const loop_future *told)
+{
+    early_future *e;
+    if (!is_awake() || waits > 0 || getpid() != (pid_t)syscall(SYS_gettid) ||
+        __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0) {
+        return;
+    }
+    e = find_early(w, told);
+    if (step == FUTURE_REFUSED || step == FUTURE_OVER) {
+        if (e != NULL) {
+            drop_early(e);
+        }
+    } else if (e == NULL && early_count < EARLY) {
+        e = &early_futures[early_count++];
+        e->function = w;
+        e->told = *told;
+        e->step = step;
+        e->at = chroprof_now(NULL);
+    }
+}
+
+/* Its callback runs before that. */
+static __attribute__((__noinline__)) void run_early_future(const watched_function *w, word a, word c)
+{
+    for (uint32_t k = 0; waits == 0 && k < early_count; k++) {
+        early_future *e = &early_futures[k];
+        const bool event = e->told.base != NULL;
+        if (e->function == w && e->told.first == (event ? (uintptr_t)(int)a : a) &&
+            e->told.third == (event ? c : 0) && getpid() == (pid_t)syscall(SYS_gettid)) {
+            if (!e->told.stays) {
+                drop_early(e);
+            }
+            return;
+        }
+    }
+}
+
 /* A callback that runs where its future is not known, or may have no frame. A request is known by
  * its address to all threads; an event whose arguments are alike may be another one in each. */
 static __attribute__((__noinline__)) void lose_future(const watched_function *w, word a, word c,
@@ -197,6 +266,9 @@ static __attribute__((__noinline__)) word call_function(word a, word b, word c, 
     }
     if (has_futures(w)) {
         lose_future(w, a, c, true);
+    }
+    if (own == NULL && early_count > 0) {
+        run_early_future(w, a, c);
     }
     return ((any_callback *)w->function)(a, b, c, d, e);
 }

@@ -92,9 +92,9 @@ static void read_options(void)
     }
 }
 
-static void *new_page(int file, int flags)
+static void *new_pages(int file, int flags, size_t size)
 {
-    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, flags, file, 0);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, file, 0);
     return page != MAP_FAILED ? page : NULL;
 }
 
@@ -106,7 +106,7 @@ static preload_board *open_board(void)
     (void)snprintf(path, sizeof path, "%s/" BOARD_FILE, folder);
     file = open(path, O_RDWR | O_CLOEXEC);
     if (file >= 0) {
-        found = (preload_board *)new_page(file, MAP_SHARED);
+        found = (preload_board *)new_pages(file, MAP_SHARED, sizeof *found);
         (void)close(file);
     }
     return found;
@@ -115,7 +115,7 @@ static preload_board *open_board(void)
 /* A page that a forked child finds empty. */
 static uint32_t *make_awake(void)
 {
-    void *page = new_page(-1, MAP_PRIVATE | MAP_ANONYMOUS);
+    void *page = new_pages(-1, MAP_PRIVATE | MAP_ANONYMOUS, (size_t)sysconf(_SC_PAGESIZE));
     bool wiped = page != NULL && madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == 0;
     return wiped ? (uint32_t *)page : NULL;
 }

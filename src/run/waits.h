@@ -104,6 +104,8 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(bool looks)
         }
         s->stack = stack;
         s->waits = s->kind != NO_WAIT;
+        s->call->inside = s->kind == NO_WAIT ? INSIDE_NONE
+                          : s->kind == TASK_WAIT ? INSIDE_TASK_WAIT : INSIDE_WAIT;
         if (s->suspect_waits != 0) {
             confirm_spin(s);
         }
@@ -119,6 +121,7 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
     if (s != NULL && s == own && s->waits && is_awake()) {
         s->busy = true;
         s->waits = false;
+        s->call->inside = INSIDE_NONE;
         if (s->kind == OWN_WAIT) {
             end_idle(s, site);
         } else if (s->kind == KEPT_WAIT) {

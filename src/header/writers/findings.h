@@ -26,6 +26,23 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
     return met || steps == q->totals.events;
 }
 
+/* What it waits in for most of that. NULL: that is not known. */
+static const char *chroprof__hang_wait(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_task_wait wait;
+    if (c->site == 0 || !chroprof__wait_of(q, c->site, &wait) || !wait.estimated ||
+        wait.longest_ns < c->value_ns / 2)
+        return NULL;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
+    if (!chroprof__is_call(words) && strcmp(wait.call, "stopped") != 0)
+        return NULL;                        /* its samples show the code that would run */
+    c->n[2] = wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns;
+    c->other = wait.call;
+    c->fact = words->fact;
+    c->cure = words->cure;
+    return " For about %T2 of it, it %f.%u";
+}
+
 /* What is known of the code since then: CPU time, and the mode that it was sampled in. */
 static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
 {
@@ -37,6 +54,9 @@ static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__cas
     while (chroprof_next_sample(q->p, &cursor, &row))
         c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
     c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
+    const char *waits = chroprof__hang_wait(q, c);
+    if (waits)
+        return waits;
     if (s.samples == 0)
         return " A debugger shows the line, and samples do.";
     if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)

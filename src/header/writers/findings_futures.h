@@ -109,6 +109,16 @@ static bool chroprof__released(const chroprof *p, const chroprof_rank *r)
            latest_ns - begun_ns > r->latency_max_ns / 20;
 }
 
+/* Did they come at once and finish one after the other, at one rate? Then latencies are spread
+ * evenly from next to nothing to the longest. */
+static bool chroprof__served(const chroprof_rank *r, uint64_t finished)
+{
+    uint64_t mean_ns = r->lifetime_ns / finished, most_ns = r->latency_max_ns;
+    return finished >= 16 && r->live <= finished / 4 && r->latency_p50_ns >= most_ns / 5 * 2 &&
+           r->latency_p50_ns <= most_ns / 5 * 3 && mean_ns >= most_ns / 5 * 2 &&
+           mean_ns <= most_ns / 5 * 3 && r->latency_p99_ns >= most_ns / 10 * 9;
+}
+
 /* Did they wait for most of their time, once, and many at once, so that all of them are no timers
  * and no connections? */
 static bool chroprof__queues(const chroprof__inquiry *q, const chroprof_rank *r)
@@ -116,7 +126,7 @@ static bool chroprof__queues(const chroprof__inquiry *q, const chroprof_rank *r)
     uint64_t finished = r->completed + r->failed;
     return finished >= 10 && r->slices <= r->calls && r->waiting_ns / 10 >= r->lifetime_ns / 11 &&
            r->latency_p50_ns >= 100000000 && r->lifetime_ns / 4 >= q->totals.elapsed_ns &&
-           chroprof__released(q->p, r);
+           (chroprof__released(q->p, r) || chroprof__served(r, finished));
 }
 
 /* What a pool or a server that is busy makes wait. */
