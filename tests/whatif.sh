@@ -40,6 +40,15 @@ else
     at_least inside_the_range "${8:-0}" "$([ "$STREAMS" -ge 200 ] && echo 950 || echo 870)"
     at_most median_error_of_hidden_delay "${10:-1000}" 50
 fi
+# --- twenty programs with two or three planted costs: --all names that first whose removal brings most
+if ! $CC -O1 -std=c99 -Wall -Wextra -Werror -o "$scratch/gains" tests/whatif_gains.c -lm \
+    2>"$scratch/log"; then
+    fail gains "$(head -n 1 "$scratch/log")"
+else
+    set -- $("$scratch/gains" "$command" "$scratch" 20)
+    at_least first_of_all_brings_most "${4:-0}" 20
+    at_most share_alone_would_not_do "${6:-20}" 18
+fi
 good=$scratch/good.events      # requests of the parts A and B that arrive at random
 "$scratch/streams" "$command" "$scratch" 6 1 >"$scratch/log"
 mv "$scratch/whatif.events" "$good"
@@ -90,6 +99,10 @@ run "$good" --order priority:B; expect priority 0 "order priority:B"
 run "$good" --site requst --factor 1; expect unknown_site 2 "did you mean request?"
 run "$good" --site B; expect no_factor 2 "expected --factor F"
 run "$good" --factor 1; expect no_site 2 "expected --site NAME"
+run "$good" --all --columns 100; expect all_sites 0 "p99 of request "
+run "$good" --all --factor 0 --json; expect all_sites_in_json 0 '"factor_ppm": 0, "sites"'
+run "$good" --all --site B --factor 1; expect all_and_one 2 "one site at a time"
+run "$scratch/short.events" --all; expect all_refused 3 "too few steps"
 run "$good" --load 99; expect overload 0 "more would come than the loop can take"
 for bad in --factor=x --load=0 --load=x --split=5 --order=random --order=priority --top=0 --columns=9; do
     run "$good" "$bad"; expect "bad_value$bad" 2 "expected"

@@ -39,6 +39,16 @@ typedef struct gain {
     double worth;              /* how much less p99 is, over all finished futures: a part of it */
 } gain;
 
+/* Sites ranked by what they would bring. */
+typedef struct gain_list {
+    double factor;
+    gain rows[GAIN_SITES];
+    size_t count;
+} gain_list;
+
+void whatif_json_all(const whatif_study *s, const gain_list *list, FILE *out);
+void whatif_text_all(const whatif_study *s, const gain_list *list, const whatif_view *v, FILE *out);
+
 /* a: opened; change: none as yet, and none again afterwards. false: no memory. */
 bool gain_of(whatif_study *s, whatif_change *change, whatif_answer *a, uint32_t site, double factor,
              gain *out);

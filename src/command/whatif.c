@@ -7,6 +7,7 @@
 
 #include "../../chroprof.h"
 #include "commands.h"
+#include "gain.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -33,6 +34,8 @@ typedef struct whatif_words {
     const char *order;
     const char *priority;      /* of order: the site */
     bool json, ascii;
+    bool all;                  /* each site in turn, with all_factor */
+    double all_factor;
     int color;
     uint64_t rows, columns;
     profile_text profile;
@@ -76,6 +79,10 @@ static const char *set_factor(void *field, const char *value)
 {
     whatif_words *w = (whatif_words *)field;
     site_words *site = w->site_count > 0 ? &w->sites[w->site_count - 1] : NULL;
+    if (site == NULL && w->all) {
+        return read_real(value, 0, 1000, &w->all_factor)
+               ? NULL : "expected a number from 0 to 1000, such as 0.5";
+    }
     if (site == NULL || site->given) {
         return "expected --site NAME before it";
     }
@@ -116,6 +123,9 @@ static const tool_option whatif_options[] = {
       "NAME@FILE:LINE; may be given several times", set_site, 0, NULL },
     { "factor", 'f', "F", "its own exec time is F times as long; 0: none of it\n"
       "is left on the loop", set_factor, 0, NULL },
+    { "all", 'a', NULL, "each site that takes much of the loop, ranked by\n"
+      "what F times its exec time would bring (--factor F\nbehind it, default 0.5)", set_flag,
+      offsetof(whatif_words, all), NULL },
     { "latency-of", '\0', "TIME", "what a factor of 0 takes off goes on elsewhere,\n"
       "and what it belongs to finishes so much later\n(default 0)", set_duration,
       offsetof(whatif_words, moved_ns), NULL },
@@ -158,7 +168,8 @@ static const char whatif_text_of_help[] =
     "  chroprof whatif server.chroprof\n"
     "  chroprof whatif server.events --site render_page --factor 0.5\n"
     "  chroprof whatif $(pidof server) --site resize --factor 0 --latency-of 40ms\n"
-    "  chroprof whatif server.events --load 1.5 --split 2ms\n";
+    "  chroprof whatif server.events --load 1.5 --split 2ms\n"
+    "  chroprof whatif server.events --all\n";
 
 /* >>change */
 
@@ -265,17 +276,22 @@ static void change_in_words(const whatif_words *w, char *out, size_t size)
 
 /* >>whatif */
 
+static void view_of(const whatif_words *w, const char *change, whatif_view *v)
+{
+    memset(v, 0, sizeof *v);
+    v->columns = w->columns > 0 ? (unsigned)w->columns : terminal_columns(stdout);
+    v->ascii = ascii_wanted(w->ascii);
+    v->color = color_wanted(w->color, stdout);
+    v->rows = w->rows;
+    v->change = change;
+}
+
 static int show(const whatif_study *s, const whatif_words *w, const whatif_answer *a)
 {
     char change[400];
     whatif_view v;
-    memset(&v, 0, sizeof v);
     change_in_words(w, change, sizeof change);
-    v.columns = w->columns > 0 ? (unsigned)w->columns : terminal_columns(stdout);
-    v.ascii = ascii_wanted(w->ascii);
-    v.color = color_wanted(w->color, stdout);
-    v.rows = w->rows > 0 ? w->rows : 3;
-    v.change = change;
+    view_of(w, change, &v);
     if (w->json) {
         whatif_json(s, a, stdout);
     } else {
@@ -311,6 +327,61 @@ static int whatif_of(const whatif_loop *l, const whatif_words *w)
     return result;
 }
 
+static int by_worth(const void *a, const void *b)
+{
+    const gain *x = (const gain *)a;
+    const gain *y = (const gain *)b;
+    return x->worth > y->worth ? -1 : x->worth < y->worth ? 1 : x->site < y->site ? -1 : 1;
+}
+
+/* false: no memory. */
+static bool rank_sites(whatif_study *s, double factor, gain_list *list)
+{
+    uint32_t sites[GAIN_SITES];
+    size_t count = gain_candidates(s->l, sites, GAIN_SITES);
+    whatif_change change;
+    whatif_answer a;
+    bool ok = whatif_change_open(&change, s->l);
+    ok = whatif_answer_open(&a, s->l) && ok;
+    list->factor = factor;
+    for (size_t i = 0; ok && s->fits && i < count; i++) {
+        ok = gain_of(s, &change, &a, sites[i], factor, &list->rows[list->count++]);
+    }
+    qsort(list->rows, list->count, sizeof *list->rows, by_worth);
+    whatif_answer_close(&a);
+    whatif_change_close(&change);
+    return ok;
+}
+
+static int show_all(const whatif_study *s, const whatif_words *w, const gain_list *list)
+{
+    whatif_view v;
+    view_of(w, "", &v);
+    if (w->json) {
+        whatif_json_all(s, list, stdout);
+    } else {
+        whatif_text_all(s, list, &v, stdout);
+    }
+    if (!s->fits) {
+        tool_message("%s: %s", s->l->source, s->reason);
+    }
+    return s->fits ? TOOL_OK : TOOL_NO_FIT;
+}
+
+static int whatif_all(const whatif_loop *l, const whatif_words *w)
+{
+    static whatif_study s;
+    static gain_list list;
+    int result = TOOL_INPUT;
+    if (whatif_study_open(&s, l, GAIN_PLACEMENTS) && rank_sites(&s, w->all_factor, &list)) {
+        result = show_all(&s, w, &list);
+    } else {
+        tool_message("%s: not enough memory", l->source);
+    }
+    whatif_study_close(&s);
+    return result;
+}
+
 static int whatif_file(whatif_words *w)
 {
     timeline ring;
@@ -320,7 +391,7 @@ static int whatif_file(whatif_words *w)
     memset(&loop, 0, sizeof loop);
     if (profile_load_or_replay(&w->profile, w->source) && timeline_open(&ring, &w->profile) &&
         whatif_read(&loop, &ring, &w->profile)) {
-        result = whatif_of(&loop, w);
+        result = w->all ? whatif_all(&loop, w) : whatif_of(&loop, w);
     }
     whatif_free(&loop);
     timeline_close(&ring);
@@ -333,6 +404,7 @@ static int whatif_run(const tool_command *command, int count, char **words)
     static whatif_words w;
     int result;
     w.load = 1;
+    w.all_factor = 0.5;
     if (!take_words(command, count, words, &w, &w.source, 1, &result)) {
         return result;
     }
@@ -342,6 +414,12 @@ static int whatif_run(const tool_command *command, int count, char **words)
                       "whatif --help)", w.sites[i].name);
             return TOOL_USAGE;
         }
+    }
+    if (w.all && (w.site_count > 0 || w.split_ns > 0 || w.moved_ns > 0 || w.order != NULL ||
+                  w.load < 1 || w.load > 1)) {
+        tool_line("chroprof whatif: --all changes one site at a time, and nothing else (see: "
+                  "chroprof whatif --help)");
+        return TOOL_USAGE;
     }
     return whatif_file(&w);
 }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gain.h"
 #include "json.h"
+#include "numbers.h"
 #include "sheet.h"
 
 /* >>json */
@@ -21,14 +23,19 @@ static uint64_t ppm(double part)
     return whole(part * 1e6);
 }
 
-static void json_kind(const whatif_site *site, const kind_figures *k, FILE *out)
+static void json_site(const whatif_site *site, FILE *out)
 {
     (void)fputs("{\"name\": ", out);
     json_put(out, site->name);
     (void)fputs(", \"file\": ", out);
     json_put(out, site->file);
-    (void)fprintf(out, ", \"line\": %" PRIu64 ", \"count\": %" PRIu64, site->line,
-                  whole(k->count));
+    (void)fprintf(out, ", \"line\": %" PRIu64, site->line);
+}
+
+static void json_kind(const whatif_site *site, const kind_figures *k, FILE *out)
+{
+    json_site(site, out);
+    (void)fprintf(out, ", \"count\": %" PRIu64, whole(k->count));
     (void)fprintf(out, ", \"latency_p50_ns\": %" PRIu64 ", \"latency_p99_ns\": %" PRIu64
                   ", \"latency_p999_ns\": %" PRIu64 ", \"delay_p99_ns\": %" PRIu64
                   ", \"hidden_ns\": %" PRIu64 "}",
@@ -56,18 +63,51 @@ static void json_figures(const char *key, const whatif_loop *l, const loop_figur
     (void)fputs("]}", out);
 }
 
-void whatif_json(const whatif_study *s, const whatif_answer *a, FILE *out)
+static void json_head(const whatif_study *s, const char *reason, FILE *out)
 {
-    const whatif_loop *l = s->l;
     (void)fprintf(out, "{\"chroprof_whatif\": 1, \"fits\": %s, \"deviation_ppm\": %" PRIu64
                   ", \"model\": \"%s\", \"reason\": ", s->fits ? "true" : "false",
-                  ppm(s->deviation), l->closed ? "closed" : "open");
-    json_put(out, a->reason);
-    json_figures("before", l, &s->before, out);
-    json_figures("after", l, &a->after, out);
-    json_figures("low", l, &a->low, out);
-    json_figures("high", l, &a->high, out);
+                  ppm(s->deviation), s->l->closed ? "closed" : "open");
+    json_put(out, reason);
+    json_figures("before", s->l, &s->before, out);
+}
+
+void whatif_json(const whatif_study *s, const whatif_answer *a, FILE *out)
+{
+    json_head(s, a->reason, out);
+    json_figures("after", s->l, &a->after, out);
+    json_figures("low", s->l, &a->low, out);
+    json_figures("high", s->l, &a->high, out);
     (void)fputs("}\n", out);
+}
+
+/* The part of the loop's work that is a site's own. */
+static double share_of_work(const whatif_loop *l, const whatif_site *site)
+{
+    double all = 0;
+    for (size_t i = 0; i < l->site_count; i++) {
+        all += (double)l->sites[i].exec_ns;
+    }
+    return all > 0 ? (double)site->exec_ns / all : 0;
+}
+
+void whatif_json_all(const whatif_study *s, const gain_list *list, FILE *out)
+{
+    json_head(s, s->reason, out);
+    (void)fprintf(out, ",\n \"factor_ppm\": %" PRIu64 ", \"sites\": [", ppm(list->factor));
+    for (size_t i = 0; i < list->count; i++) {
+        const gain *g = &list->rows[i];
+        const whatif_site *site = &s->l->sites[g->site];
+        (void)fputs(i > 0 ? ",\n  " : "\n  ", out);
+        json_site(site, out);
+        (void)fprintf(out, ", \"share_ppm\": %" PRIu64 ", \"worth_ppm\": %.0f, "
+                      "\"saturates_at_ppm\": %" PRIu64 ", \"kind\": ",
+                      ppm(share_of_work(s->l, site)), 1e6 * g->worth, ppm(g->full_after));
+        json_put(out, g->kind != WHATIF_NONE ? s->l->sites[g->kind].name : "");
+        (void)fprintf(out, ", \"latency_p99_before_ns\": %" PRIu64 ", \"latency_p99_after_ns\": %"
+                      PRIu64 "}", whole(g->p99_before), whole(g->p99_after));
+    }
+    (void)fputs("]}\n", out);
 }
 
 /* >>text */
@@ -188,32 +228,37 @@ static void put_flow(sheet *s, const char *text)
     sheet_newline(s);
 }
 
-static void put_head(const shown *v, const char *change)
+/* What is asked, and whether there is an answer. */
+static void put_head(sheet *s, const whatif_study *study)
 {
     char line[600];
-    sheet *s = v->s;
-    const whatif_loop *l = v->study->l;
+    const whatif_loop *l = study->l;
     (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s", l->source,
                    l->job_count, l->iteration_count,
                    time_of(s, (double)(l->end_ns - l->begin_ns)).text);
     put_flow(s, line);
-    if (!v->study->fits) {
-        (void)snprintf(line, sizeof line, "No answer: %s.", v->a->reason);
+    if (!study->fits) {
+        (void)snprintf(line, sizeof line, "No answer: %s.", study->reason);
         put_flow(s, line);
         return;
     }
     (void)snprintf(line, sizeof line, "Model: %s. Unchanged, it gives the measured percentiles "
                    "within %.1f %%.", l->closed
                    ? "closed (a connection sends its next request some time after the answer)"
-                   : "open (what comes does not depend on the answers)", 100 * v->study->deviation);
+                   : "open (what comes does not depend on the answers)", 100 * study->deviation);
     put_flow(s, line);
+}
+
+static void put_change(const shown *v, const char *change)
+{
+    char line[600];
     (void)snprintf(line, sizeof line, "Change: %s.", change);
-    put_flow(s, line);
+    put_flow(v->s, line);
     if (v->a->reason[0] != '\0') {
         (void)snprintf(line, sizeof line, "Note: %s.", v->a->reason);
-        put_flow(s, line);
+        put_flow(v->s, line);
     }
-    sheet_newline(s);
+    sheet_newline(v->s);
 }
 
 /* The kinds that finished most often. */
@@ -252,21 +297,90 @@ static void put_kinds(const shown *v, uint64_t most)
     }
 }
 
+static void sheet_begin(sheet *s, const whatif_view *v)
+{
+    memset(s, 0, sizeof *s);
+    s->columns = v->columns;
+    s->ascii = v->ascii;
+    s->color = v->color;
+    s->end = "\n";
+}
+
+static void sheet_end(sheet *s, FILE *out)
+{
+    (void)fwrite(s->bytes != NULL ? s->bytes : "", 1, s->used, out);
+    free(s->bytes);
+}
+
 void whatif_text(const whatif_study *study, const whatif_answer *a, const whatif_view *v,
                  FILE *out)
 {
     sheet s;
     const shown all = { &s, study, a };
-    memset(&s, 0, sizeof s);
-    s.columns = v->columns;
-    s.ascii = v->ascii;
-    s.color = v->color;
-    s.end = "\n";
-    put_head(&all, v->change);
+    sheet_begin(&s, v);
+    put_head(&s, study);
     if (study->fits) {
+        put_change(&all, v->change);
         put_loop(&all);
-        put_kinds(&all, v->rows);
+        put_kinds(&all, v->rows > 0 ? v->rows : 3);
     }
-    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
-    free(s.bytes);
+    sheet_end(&s, out);
+}
+
+/* >>text of all sites */
+
+enum { SHARE = 9, LESS = 21, FULL = 33, ALL_NAMES = 35 };
+
+static void put_all_heads(sheet *s, double factor)
+{
+    char line[200];
+    (void)snprintf(line, sizeof line, "Each site alone with %.4g times its own exec time. p99: how "
+                   "much shorter latency p99 is, the mean of all finished futures (estimate).",
+                   factor);
+    put_flow(s, line);
+    sheet_newline(s);
+    sheet_style(s, SHEET_BOLD);
+    sheet_right(s, "of work", SHARE);
+    sheet_right(s, "p99", LESS);
+    sheet_right(s, "full at", FULL);
+    sheet_blank_to(s, ALL_NAMES);
+    sheet_text(s, "site");
+    sheet_style(s, SHEET_PLAIN);
+    sheet_newline(s);
+}
+
+static void put_gain(sheet *s, const whatif_study *study, const gain *g)
+{
+    const whatif_site *site = &study->l->sites[g->site];
+    char words[200], less[40];
+    (void)snprintf(less, sizeof less, absolute(g->worth) < 0.005 ? "0 %%" : "%+.0f %%",
+                   -100 * g->worth);
+    sheet_right(s, figure_percent(100 * share_of_work(study->l, site)).text, SHARE);
+    sheet_right(s, less, LESS);
+    sheet_right(s, times_of(s, g->full_after).text, FULL);
+    sheet_blank_to(s, ALL_NAMES);
+    sheet_cut(s, site->name, s->columns - ALL_NAMES);
+    sheet_newline(s);
+    gain_words(s, study->l, g, words, sizeof words);
+    if (words[0] != '\0') {
+        sheet_blank_to(s, ALL_NAMES);
+        sheet_flow(s, words, ALL_NAMES);
+        sheet_newline(s);
+    }
+}
+
+void whatif_text_all(const whatif_study *study, const gain_list *list, const whatif_view *v,
+                     FILE *out)
+{
+    size_t most = v->rows > 0 && v->rows < list->count ? (size_t)v->rows : list->count;
+    sheet s;
+    sheet_begin(&s, v);
+    put_head(&s, study);
+    if (study->fits) {
+        put_all_heads(&s, list->factor);
+    }
+    for (size_t i = 0; study->fits && i < most; i++) {
+        put_gain(&s, study, &list->rows[i]);
+    }
+    sheet_end(&s, out);
 }
