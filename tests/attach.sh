@@ -110,6 +110,32 @@ if [ -x "$scratch/static" ]; then
     else fail run_static_profile "$(head -n 1 "$scratch/log")"; fi
 fi
 
+# other subcommands attach as well
+started plain login 300
+"$command" top --attach -n 2 -d 0.5 -w 120 $program >"$scratch/said" 2>"$scratch/err"
+if grep -q '^on_login .*%' "$scratch/said" && grep -q 'estimates' "$scratch/said"; then ok top
+else fail top "$(head -n 3 "$scratch/err" | tr '\n' '|') $(tail -n 5 "$scratch/said" | tr '\n' '|')"
+fi
+"$command" top -n 1 $program >"$scratch/said" 2>"$scratch/err"
+if grep -q 'no profile; .*--attach' "$scratch/err"; then ok top_offers
+else fail top_offers "$(head -n 2 "$scratch/err")"; fi
+"$command" report $program --attach --for 1s -o "$scratch/page" >"$scratch/said" 2>"$scratch/err"
+if grep -q 'on_login' "$scratch/page"; then ok report
+else fail report "$(head -n 2 "$scratch/err" | tr '\n' '|')"; fi
+ended others 0
+
+# one that has a profile is not watched but read
+"$command" run "$scratch/plain" quiet 300 >"$scratch/out" 2>"$scratch/log" &
+program=$!
+until "$command" check $program >"$scratch/said" 2>&1; do kill -0 $program || break; done
+"$command" attach -o "$scratch/copy" $program >"$scratch/said" 2>"$scratch/err"
+if grep -q 'has a profile' "$scratch/err" && "$command" check "$scratch/copy" >"$scratch/said"; then
+    ok profile_read
+else fail profile_read "$(head -n 3 "$scratch/err" | tr '\n' '|')"; fi
+kill $program
+wait $program
+program=
+
 # signals and children while it is watched: each is taken once. A signal may cut the wait short, so
 # its errors are not more than the signals.
 started plain forks 300

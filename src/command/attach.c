@@ -14,8 +14,11 @@
 #include <unistd.h>
 
 #include "../../chroprof.h"
+#include "attach_live.h"
 #include "attach_state.h"
+#include "block.h"
 #include "commands.h"
+#include "formats.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -72,11 +75,28 @@ static bool has_process(pid_t pid)
     return attach_status(pid, "Name:", text, sizeof text);
 }
 
+/* Stopped itself, it would keep a thread stopped. */
+static void catch_signals(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+    static const int others[] = { SIGPIPE, SIGTSTP, SIGTTOU, SIGTTIN };
+    sigset_t child;
+    (void)sigemptyset(&child);
+    (void)sigaddset(&child, SIGCHLD);
+    (void)sigprocmask(SIG_BLOCK, &child, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        bool ignored = signal(ends[i], stop_attach) == SIG_IGN && i >= 2;
+        if (ignored) {                      /* nohup */
+            (void)signal(ends[i], SIG_IGN);
+        }
+        (void)signal(others[i], SIG_IGN);
+    }
+}
+
 static bool begin_attach(attach *a, const char *word)
 {
     uint64_t pid;
     const char *why;
-    sigset_t child;
     if (!read_count(word, 1, INT32_MAX, &pid) || !has_process((pid_t)pid)) {
         tool_message("attach: there is no process %s (see: ps -e)", word);
         return false;
@@ -89,17 +109,12 @@ static bool begin_attach(attach *a, const char *word)
                      "go tool pprof shows its functions", a->program);
         return false;
     }
+    catch_signals();
     why = a->pid == getpid() ? "this is chroprof itself" : attach_refusal(a->pid);
     if (why != NULL) {
         tool_message("attach: process %s can't be watched: %s", word, why);
         return false;
     }
-    (void)sigemptyset(&child);
-    (void)sigaddset(&child, SIGCHLD);
-    (void)sigprocmask(SIG_BLOCK, &child, NULL);
-    (void)signal(SIGINT, stop_attach);
-    (void)signal(SIGTERM, stop_attach);
-    (void)signal(SIGPIPE, SIG_IGN);
     a->period_ns = a->o.rate > 0 ? 1000000000u / a->o.rate : 19000000u;
     a->random = attach_now() | 1;
     if (!attach_unwind_begin(a->pid)) {
@@ -110,13 +125,51 @@ static bool begin_attach(attach *a, const char *word)
     return true;
 }
 
+/* It has a profile: nothing has to be watched, and its figures are exact. */
+static int report_profile(const attach *a, const char *pid)
+{
+    static block_file file;
+    static format_options text;
+    char option[] = "-o";
+    char *words[] = { (char *)(uintptr_t)pid, option, (char *)(uintptr_t)a->o.report_name, NULL };
+    int result = block_open(&file, pid) ? TOOL_OK : TOOL_INPUT;
+    if (result == TOOL_OK) {
+        tool_message("attach: process %s has a profile, %s: this is read, which is exact and costs "
+                     "the program nothing", pid, file.name);
+        text.format = CHROPROF_TEXT;
+        text.causes = true;
+        (void)write_view(&text, &file.view, file.name, true, stderr);
+        result = a->o.out_name != NULL ? output_write(a->o.out_name, attach_write_copy, &file)
+                                       : TOOL_OK;
+        block_close(&file);
+    }
+    return result == TOOL_OK && a->o.report_name != NULL
+           ? report_command.run(&report_command, 3, words) : result;
+}
+
 static int run_attach_on(attach *a, const char *word)
 {
+    if (a->o.live_name == NULL && block_is_process(word) && block_of_a_process(word)) {
+        return report_profile(a, word);
+    }
     if (!begin_attach(a, word)) {
         return TOOL_INPUT;
     }
     attach_watch(a);
-    return attach_report_all(a);
+    if (a->o.live_name == NULL) {
+        return attach_report_all(a);
+    }
+    attach_write_live(a);
+    return TOOL_OK;
+}
+
+int attach_write(const char *pid, const char *name, uint64_t every_ns)
+{
+    static attach a;
+    a.o.stall_ns = 20000000;
+    a.o.live_name = name;
+    a.o.live_ns = every_ns;
+    return run_attach_on(&a, pid);
 }
 #endif
 

@@ -55,6 +55,8 @@ typedef struct attach_log {
     size_t count, room;
     attach_wait waits[ATTACH_WAITS];   /* each stack once */
     size_t wait_count;
+    uint32_t first;            /* a stack, */
+    size_t outer;              /* and how many of its outermost frames all others have, too */
 } attach_log;
 
 typedef struct attach_thread {
@@ -157,7 +159,7 @@ size_t attach_inside(uint32_t stack, const attach_log *log);
 const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size);
 /* The way from there to what was running or waiting, shortened: "keysCommand > stringmatchlen". */
 void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size);
-void attach_note_wait(attach_log *log, const attach_row *row);
+void attach_note(attach_log *log, const attach_row *row);
 /* goes_on: what was under way at the last look still is, as far as is known. */
 void attach_feed(struct chroprof *p, const attach_log *log, uint64_t stall_ns, bool goes_on,
                  attach_report *out);

@@ -90,8 +90,16 @@ static const attach_wait *wait_of(uint32_t stack, const attach_log *log)
     return NULL;
 }
 
-void attach_note_wait(attach_log *log, const attach_row *row)
+void attach_note(attach_log *log, const attach_row *row)
 {
+    const uint64_t *frames;
+    if (row->stack != 0 && log->first == 0) {
+        log->first = row->stack;
+        log->outer = attach_stack(row->stack, &frames);
+    } else if (row->stack != 0 && row->stack != log->first) {
+        size_t both = shared(log->first, row->stack);
+        log->outer = both < log->outer ? both : log->outer;
+    }
     if (row->stack != 0 && attach_is_wait(row->call) && log->wait_count < ATTACH_WAITS &&
         wait_of(row->stack, log) == NULL) {
         log->waits[log->wait_count].stack = row->stack;
@@ -205,6 +213,41 @@ size_t attach_inside(uint32_t stack, const attach_log *log)
     return v->value;
 }
 
+/* The program's own function that is at this number or further out; 0: none. Numbers begin with 1. */
+static size_t own_from(const uint64_t *frames, size_t number, size_t count)
+{
+    for (size_t i = number > 0 ? number - 1 : 0; i < count; i++) {
+        attach_module m;
+        uint64_t at = frames[i] - (i > 0);
+        if (attach_symbol(at) != NULL && attach_find(at, &m) && !m.libc && !m.loops) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* The innermost function that was met at all looks, and who called it: either of them may be what
+ * does not end. false: they have no names. */
+static bool met_always(const attach_log *log, const uint64_t *frames, size_t count, char *out,
+                       size_t size)
+{
+    size_t inner = own_from(frames, count > log->outer ? count - log->outer : 1, count);
+    size_t outer = inner > 0 ? own_from(frames, inner + 1, count) : 0;
+    char name[96];
+    if (inner == 0) {
+        return false;
+    }
+    out[0] = '\0';
+    if (outer > 0) {
+        attach_name(frames[outer - 1] - 1, name, sizeof name);
+        (void)snprintf(out, size, "%s > ", name);
+    }
+    attach_name(frames[inner - 1] - (inner > 1), name, sizeof name);
+    (void)snprintf(out + strlen(out), size - strlen(out), "%s", name);
+    return true;
+}
+
+/* Where no wait was seen, nobody knows the loop's function. */
 const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size)
 {
     const uint64_t *frames;
@@ -212,6 +255,9 @@ const char *attach_holder(const attach_log *log, uint32_t stack, char *name, siz
     size_t inside = count > 0 ? attach_inside(stack, log) : 0;
     attach_module m;
     name[0] = '\0';
+    if (log->wait_count == 0 && met_always(log, frames, count, name, size)) {
+        return name;
+    }
     for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
         uint64_t at = frames[i - 1] - (i > 1);
         if (attach_find(at, &m) && !m.libc && !m.loops) {
@@ -458,7 +504,9 @@ static void put_activation(feeder *f, size_t first, size_t last, bool goes_on)
         }
         put_sample(f, &rows[i], rows[i].at_ns);
     }
-    if (!idle && !goes_on) {
+    if (goes_on) {
+        chroprof_event(f->p, CHROPROF_TICK, 0, NULL, rows[last].at_ns);
+    } else if (!idle) {
         go_idle(f, rows[last].at_ns);
     }
 }

@@ -75,7 +75,8 @@ static uint64_t unix_at(uint64_t at_ns)
 }
 
 /* The profile of a thread, as a copy that others can read. */
-static bool make_profile(attach_profile *made, const attach *a, const attach_thread *t)
+static bool make_profile(attach_profile *made, const attach *a, const attach_thread *t,
+                         bool goes_on)
 {
     static char name[96];
     static uint64_t clock_ns;
@@ -100,7 +101,7 @@ static bool make_profile(attach_profile *made, const attach *a, const attach_thr
     origin.end_unix_ns = unix_at(t->log.rows[0].at_ns);
     chroprof_set_origin(&made->profile, &origin);
     add_modules(&made->profile, &t->log);
-    attach_feed(&made->profile, &t->log, a->o.stall_ns, false, &made->report);
+    attach_feed(&made->profile, &t->log, a->o.stall_ns, goes_on, &made->report);
     made->file.name = made->file.place = name;
     made->file.size = PROFILE_SIZE;
     made->file.copy = malloc(PROFILE_SIZE);
@@ -157,6 +158,9 @@ static void tell_activation(const attach *a, const attach_thread *t, const attac
     tell_length(s, length, sizeof length);
     tell_cpu(s, cpu, sizeof cpu);
     attach_way(&t->log, s->stack, way, sizeof way);
+    if (strcmp(way + strspn(way, "_"), attach_call_name(s->call)) == 0) {
+        way[0] = '\0';                      /* said already */
+    }
     tool_line("\xE2\x80\xA2 %s blocked the loop of %s for %s%s, %s%s%s", name, who, length, number,
               cpu, way[0] != '\0' ? ", in " : "", way);
 }
@@ -195,7 +199,7 @@ static void tell_spin(const attach *a, const attach_thread *t)
     }
 }
 
-static bool write_copy(void *user, FILE *out)
+bool attach_write_copy(void *user, FILE *out)
 {
     const block_file *file = (const block_file *)user;
     return fwrite(file->copy, 1, file->size, out) == file->size;
@@ -208,7 +212,7 @@ static int keep_profile(const attach *a, attach_profile *made, size_t number)
         return TOOL_OK;
     }
     (void)snprintf(name, sizeof name, number == 0 ? "%s" : "%s.%zu", a->o.out_name, number + 1);
-    return output_write(name, write_copy, &made->file);
+    return output_write(name, attach_write_copy, &made->file);
 }
 
 static int write_attach_page(const attach *a, attach_profile *made)
@@ -220,7 +224,7 @@ static int write_attach_page(const attach *a, attach_profile *made)
     int result = TOOL_OK;
     if (file >= 0) {
         (void)close(file);
-        result = output_write(path, write_copy, &made->file);
+        result = output_write(path, attach_write_copy, &made->file);
         result = result == TOOL_OK ? report_command.run(&report_command, 3, words) : result;
         (void)unlink(path);
     }
@@ -236,7 +240,7 @@ static int report_thread(const attach *a, const attach_thread *t, size_t number)
     memset(&text, 0, sizeof text);
     text.format = CHROPROF_TEXT;
     text.causes = true;
-    if (make_profile(&made, a, t)) {
+    if (make_profile(&made, a, t, false)) {
         tell_spin(a, t);
         tell_activations(a, t, &made.report);
         if (number < SHOWN) {
@@ -301,6 +305,104 @@ int attach_report_all(attach *a)
     }
     tell_costs(a);
     return result;
+}
+
+/* >>again and again */
+
+static const attach_thread *busiest_loop(const attach *a)
+{
+    const attach_thread *best = NULL;
+    for (size_t i = 0; i < a->count; i++) {
+        const attach_thread *t = a->threads[i];
+        if (t->loop && t->log.count > 1 && (!t->gone || a->ended) &&
+            (best == NULL || busiest_thread(&t, &best) < 0)) {
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* Is a wait taken for the loop's that was a callback's, or the other way round? Then what was said
+ * before does not fit any more, and the profile begins anew. */
+static bool is_revised(attach *a, const attach_log *log)
+{
+    bool revised = false;
+    for (size_t i = 0; i < log->wait_count; i++) {
+        bool idle = attach_is_idle(log->waits[i].stack, log);
+        revised = revised || (i < a->live_waits && idle != a->live_idle[i]);
+        a->live_idle[i] = idle;
+    }
+    a->live_waits = log->wait_count;
+    return revised;
+}
+
+/* The same where a callback has another name than before. */
+static bool is_renamed(attach *a, const chroprof *p)
+{
+    uint64_t cursor = 0;
+    chroprof_rank rank;
+    bool renamed = false;
+    while (chroprof_next_rank(p, &cursor, &rank)) {
+        uint32_t hash = 1;
+        for (const char *at = rank.name; *at != '\0'; at++) {
+            hash = (hash ^ (unsigned char)*at) * 0x9E3779B1u;
+        }
+        if (rank.id < ATTACH_NAMES) {
+            renamed = renamed || (a->live_names[rank.id] != 0 && a->live_names[rank.id] != hash);
+            a->live_names[rank.id] = hash;
+        }
+    }
+    return renamed;
+}
+
+/* From here on; the last look is its first. */
+static void begin_anew(attach *a, attach_log *log)
+{
+    log->rows[0] = log->rows[log->count - 1];
+    log->count = 1;
+    memset(a->live_names, 0, sizeof a->live_names);
+}
+
+static bool put_live(const attach *a, const block_file *file)
+{
+    char path[4096];
+    FILE *out;
+    bool done;
+    (void)snprintf(path, sizeof path, "%s.new", a->o.live_name);
+    out = fopen(path, "wb");
+    done = out != NULL && fwrite(file->copy, 1, file->size, out) == file->size;
+    done = out != NULL && fclose(out) == 0 && done;
+    return done && rename(path, a->o.live_name) == 0;
+}
+
+void attach_write_live(attach *a)
+{
+    static attach_profile made;
+    uint64_t begin = attach_now();
+    attach_thread *t = NULL;
+    if (a->live == NULL || a->live->gone) {
+        a->live = begin - a->begin_ns > a->o.live_ns ? busiest_loop(a) : NULL;
+        a->live_waits = 0;
+        memset(a->live_names, 0, sizeof a->live_names);
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        t = a->threads[i] == a->live ? a->threads[i] : t;
+    }
+    if (t != NULL) {
+        if (is_revised(a, &t->log)) {
+            begin_anew(a, &t->log);
+        }
+        memset(&made, 0, sizeof made);
+        if (make_profile(&made, a, t, true) && !is_renamed(a, &made.profile)) {
+            (void)put_live(a, &made.file);
+        } else {
+            begin_anew(a, &t->log);
+        }
+        block_close(&made.file);
+        free(made.block);
+        a->write_cost_ns = a->write_cost_ns > 0 ? attach_now() - begin : 1;
+    }
+    a->write_ns = attach_now() + a->o.live_ns + 50 * a->write_cost_ns;
 }
 
 #endif

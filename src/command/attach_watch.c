@@ -121,7 +121,7 @@ static void add_row(attach_thread *t, const attach_row *row)
     if (log->count < log->room) {
         log->rows[log->count++] = *row;
     }
-    attach_note_wait(log, row);
+    attach_note(log, row);
 }
 
 /* What looking at a system call costs the thread is not seen from here; with this it stays far below
@@ -282,7 +282,7 @@ static bool hangs(const attach_thread *t, uint64_t least_ns)
 
 static void look_for_hangs(attach *a, uint64_t now)
 {
-    if (a->told || now - a->begin_ns < 1000000000u || now - a->begin_ns > 2000000000u) {
+    if (a->o.live_name != NULL || a->told || now - a->begin_ns < 1000000000u || now - a->begin_ns > 2000000000u) {
         return;
     }
     for (size_t i = 0; i < a->count; i++) {
@@ -382,6 +382,9 @@ void attach_watch(attach *a)
         look_for_hangs(a, now);
         next = look_at_due(a, now);
         next = next < end ? next : end;
+        if (a->o.live_name != NULL && now >= a->write_ns) {
+            attach_write_live(a);
+        }
         now = attach_now();
         if (next > now) {
             const struct timespec rest = { (time_t)((next - now) / 1000000000u),

@@ -143,6 +143,7 @@ typedef struct block_search {
     const char *pid;
     block_file *file;          /* the first profile that was found */
     size_t found;
+    bool quiet;
 } block_search;
 
 /* The file of a line of /proc/PID/maps that is mapped shared; NULL: none. */
@@ -183,13 +184,15 @@ static void block_consider(block_search *search, const char *line, const char *p
         block_close(file);
         return;
     }
-    if (search->found == 1) {
+    if (search->found == 1 && !search->quiet) {
         tool_message("process %s has several profiles; give one of these files:",
                      search->pid);
         tool_line("  %s", search->file->name);
     }
     if (search->found++ > 0) {
-        tool_line("  %s", other.name);
+        if (!search->quiet) {
+            tool_line("  %s", other.name);
+        }
         block_close(&other);
     }
 }
@@ -220,15 +223,31 @@ static bool block_child(const char *pid, char child[32])
     return count == 1;
 }
 
+static void block_search_maps(block_search *search, FILE *maps)
+{
+    char line[4096 + 128];
+    while (fgets(line, sizeof line, maps) != NULL) {
+        const char *path = block_mapped_file(line);
+        if (path != NULL) {
+            block_consider(search, line, path);
+        }
+    }
+    (void)fclose(maps);
+}
+
+static FILE *block_maps(const char *pid)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%.20s/maps", pid);
+    return fopen(path, "r");
+}
+
 /* runner: the chroprof run whose program it is; NULL: none was asked for. */
 static bool block_of_process(block_file *file, const char *pid, const char *runner)
 {
     char child[32];
-    block_search search = { pid, file, 0 };
-    char line[4096 + 128];
-    FILE *maps;
-    (void)snprintf(line, sizeof line, "/proc/%s/maps", pid);
-    maps = fopen(line, "r");
+    block_search search = { pid, file, 0, false };
+    FILE *maps = block_maps(pid);
     if (maps == NULL && errno == ENOENT) {
         block_nobody(pid);
     } else if (maps == NULL) {
@@ -238,23 +257,31 @@ static bool block_of_process(block_file *file, const char *pid, const char *runn
     if (maps == NULL) {
         return false;
     }
-    while (fgets(line, sizeof line, maps) != NULL) {
-        const char *path = block_mapped_file(line);
-        if (path != NULL) {
-            block_consider(&search, line, path);
-        }
-    }
-    (void)fclose(maps);
+    block_search_maps(&search, maps);
     if (search.found == 0 && block_child(pid, child)) {
         return block_of_process(file, child, pid);
     }
     if (search.found == 0 && runner != NULL) {
         tool_message("the program of chroprof run %s has had no event loop so far", runner);
     } else if (search.found == 0) {
-        tool_message("process %s has no profile; watch it as it is with chroprof attach %s, start "
-                     "the program with chroprof run, or call chroprof_map in it", pid, pid);
+        tool_message("process %s has no profile; watch it as it is with chroprof attach %s (in top "
+                     "and report: --attach), start the program with chroprof run, or call "
+                     "chroprof_map in it", pid, pid);
     }
     return search.found == 1;
+}
+
+bool block_of_a_process(const char *pid)
+{
+    static block_file file;
+    char child[32];
+    block_search search = { pid, &file, 0, true };
+    FILE *maps = block_maps(pid);
+    if (maps != NULL) {
+        block_search_maps(&search, maps);
+    }
+    block_close(&file);
+    return search.found > 0 || (maps != NULL && block_child(pid, child));
 }
 
 bool block_is_process(const char *operand)

@@ -40,6 +40,9 @@ void block_close(block_file *file);
 /* Whether an operand is a process: a number that is not the name of a file. */
 bool block_is_process(const char *operand);
 
+/* Whether the process with that number has profiles, or is a chroprof run whose program has. */
+bool block_of_a_process(const char *pid);
+
 /* Says that it is neither of them. */
 void block_nobody(const char *pid);
 

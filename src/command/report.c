@@ -25,6 +25,8 @@ typedef struct report {
     const char *sources[2];
     const char *out_name;
     const char *page_name;
+    bool attach;               /* a process without a profile is watched from outside first */
+    const char *for_text;      /* how long; NULL: ten seconds */
     profile_text profiles[2];
     byte_buffer page;
 } report;
@@ -32,6 +34,10 @@ typedef struct report {
 static const tool_option report_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(report, out_name), NULL },
+    { "attach", '\0', NULL, "watch a process without a profile from outside first,\n"
+      "as chroprof attach does (Linux)", set_flag, offsetof(report, attach), NULL },
+    { "for", '\0', "S", "how long (default 10 s), or a duration such as 500ms", set_text,
+      offsetof(report, for_text), NULL },
     { "page", '\0', "HTML", "use this page; src/page/join.sh makes one", set_text,
       offsetof(report, page_name), NULL },
     HIDE_IDS
@@ -51,7 +57,8 @@ static const char report_text[] =
     "  chroprof report demo.json -o demo.html\n"
     "  chroprof report server.chroprof -o server.html\n"
     "  chroprof report yesterday.json today.json -o change.html\n"
-    "  chroprof report server.events -o server.html\n";
+    "  chroprof report server.events -o server.html\n"
+    "  chroprof report $(pidof redis-server) --attach -o now.html\n";
 
 /* >>report writing */
 
@@ -134,6 +141,18 @@ static int report_all(report *run)
            ? output_write(run->out_name, report_write, run) : TOOL_INPUT;
 }
 
+/* chroprof attach writes the page. */
+static int report_attached(report *run)
+{
+    char words[][12] = { "--for", "--report" };
+    char seconds[] = "10", out[] = "-";
+    char *all[] = { words[0], (char *)(uintptr_t)run->for_text, words[1],
+                    (char *)(uintptr_t)run->out_name, (char *)(uintptr_t)run->sources[0], NULL };
+    all[1] = all[1] != NULL ? all[1] : seconds;
+    all[3] = all[3] != NULL ? all[3] : out;
+    return attach_command.run(&attach_command, 5, all);
+}
+
 static int report_run(const tool_command *command, int count, char **words)
 {
     static report run;
@@ -141,7 +160,11 @@ static int report_run(const tool_command *command, int count, char **words)
     if (!take_words(command, count, words, &run, run.sources, 2, &result)) {
         return result;
     }
-    result = output_is_readable(run.out_name, "a page") ? report_all(&run) : TOOL_USAGE;
+    if (!output_is_readable(run.out_name, "a page")) {
+        return TOOL_USAGE;
+    }
+    result = run.attach && run.sources[1] == NULL && block_is_process(run.sources[0]) &&
+             !block_of_a_process(run.sources[0]) ? report_attached(&run) : report_all(&run);
     profile_free(&run.profiles[0]);
     profile_free(&run.profiles[1]);
     free(run.page.bytes);

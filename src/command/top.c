@@ -176,7 +176,9 @@ static void top_loop(top *t)
 {
     while (!t->done) {
         double next = seconds_now() + top_pause(t);
+        t->watch.over = t->process[0] != '\0' && attach_live_ended(&t->live);
         top_step(t);
+        t->done = t->done || t->watch.over;
         while (!t->done && seconds_now() < next) {
             bool keys = screen_wait(next - seconds_now());
             if (keys) {
@@ -252,6 +254,8 @@ static const tool_option top_options[] = {
       offsetof(top, sort), top_orders },
     { "filter", '/', "TEXT", "only sites with this text in name or file", set_top_filter,
       offsetof(top, filter), NULL },
+    { "attach", '\0', NULL, "watch a process without a profile from outside, as\n"
+      "chroprof attach does (Linux)", set_flag, offsetof(top, attach), NULL },
     { "all", 'a', NULL, "since the start of the program, not the last\ninterval",
       set_flag, offsetof(top, all), NULL },
     { "rows", 'r', "N", "rows of plain output (default 20)", set_rows,
@@ -277,6 +281,7 @@ static const char top_text[] =
     "examples:\n"
     "  chroprof top server.chroprof\n"
     "  chroprof top $(pidof server) --by blame\n"
+    "  chroprof top $(pidof redis-server) --attach\n"
     "  chroprof top server.chroprof -d 10 -n 6 >minute.txt\n";
 
 static void top_begin(top *t)
@@ -288,10 +293,32 @@ static void top_begin(top *t)
     screen_begin(t->full);
 }
 
+/* Looks four times an interval at what is written twice in it. */
+static bool top_attach(top *t)
+{
+    if (!attach_live_begin(&t->live, t->operand, t->interval_ns / 2 < 500000000u
+                                                 ? t->interval_ns / 2 : 500000000u)) {
+        return false;
+    }
+    (void)snprintf(t->process, sizeof t->process, "process %s", t->operand);
+    return block_open(&t->watch.target, t->live.file);
+}
+
+static void top_let_go(top *t)
+{
+    if (t->process[0] != '\0') {
+        if (t->watch.over) {
+            tool_message("%s has ended", t->process);
+        }
+        attach_live_end(&t->live);
+    }
+}
+
 /* There must be something to follow at the beginning: a wrong name is no reason to wait. */
 static int top_follow(top *t)
 {
-    if (!block_open(&t->watch.target, t->operand)) {
+    bool attach = t->attach && block_is_process(t->operand) && !block_of_a_process(t->operand);
+    if (attach ? !top_attach(t) : !block_open(&t->watch.target, t->operand)) {
         return TOOL_INPUT;
     }
     if (t->watch.target.stream) {
@@ -303,6 +330,7 @@ static int top_follow(top *t)
     top_begin(t);
     top_loop(t);
     screen_leave();
+    top_let_go(t);
     watch_forget(&t->watch);
     free(t->rows);
     free(t->sheet.bytes);

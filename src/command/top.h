@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../../chroprof.h"
+#include "attach_live.h"
 #include "sheet.h"
 #include "watch.h"
 
@@ -30,6 +31,9 @@ extern const top_column top_columns[TOP_ORDERS];
 
 typedef struct top {
     const char *operand;
+    bool attach;               /* a process without a profile is to be watched from outside */
+    char process[64];          /* its name then */
+    attach_live live;          /* who does so */
     top_watch watch;
     uint64_t interval_ns, count;   /* count 0: without end */
     uint64_t most_rows, columns_wanted;

@@ -113,10 +113,52 @@ static void top_share(top *t, const char *style, const char *what, uint64_t ns)
     top_item(t, style, "%s %s", what, figure_percent(share_of(ns, t->totals.elapsed_ns)).text);
 }
 
-static void top_load(top *t)
+static void top_counts(top *t)
 {
     const top_sample *now = t->watch.now;
-    const sheet *s = &t->sheet;
+    if (now != NULL) {
+        top_item(t, SHEET_PLAIN, "%" PRIu64 " live", now->totals.live);
+    }
+    if (t->totals.iteration_p99_ns > 0) {
+        top_item(t, SHEET_PLAIN, "iteration p99 %s",
+                 figure_time(&t->sheet, t->totals.iteration_p99_ns).text);
+    }
+    top_item(t, SHEET_PLAIN, "%s callbacks/s",
+             figure_count((double)t->totals.callbacks / top_seconds(t)).text);
+    top_item(t, SHEET_PLAIN, "%s events/s",
+             figure_count((double)t->totals.events / top_seconds(t)).text);
+    if (t->totals.hidden_ns >= 1000) {
+        top_item(t, SHEET_PLAIN, "hidden delay %s (estimate)",
+                 figure_time(&t->sheet, t->totals.hidden_ns).text);
+    }
+}
+
+/* To a hundredth of it; without the library of mathematics. */
+static double root_of(double x)
+{
+    double root = x > 1 ? x : 1;
+    for (int i = 0; i < 40; i++) {
+        root = (root + x / root) / 2;
+    }
+    return root;
+}
+
+/* Nobody counted; a share that n looks met differs from the true one by so much (standard error), at
+ * most. */
+static void top_error(top *t)
+{
+    const top_sample *from = t->since_start ? NULL : t->watch.base;
+    uint64_t looks = t->watch.shown != NULL ? watch_samples(from, t->watch.shown) : 0;
+    if (looks > 0) {
+        top_item(t, SHEET_WARM, t->sheet.ascii ? "estimates, +-%.0f%%" : "estimates, \xC2\xB1%.0f%%",
+                 50 / root_of((double)looks));
+    } else {
+        top_item(t, SHEET_WARM, "estimates");
+    }
+}
+
+static void top_load(top *t)
+{
     const uint64_t awake_ns = gained(t->totals.idle_ns, t->totals.asleep_ns);
     top_share(t, SHEET_BOLD, "busy", t->totals.busy_ns);
     top_share(t, SHEET_PLAIN, "uninstrumented", t->totals.uninstrumented_ns);
@@ -134,20 +176,10 @@ static void top_load(top *t)
         top_item(t, SHEET_WARM, "%" PRIu64 " stall%s", t->totals.stalls,
                  t->totals.stalls == 1 ? "" : "s");
     }
-    if (now != NULL) {
-        top_item(t, SHEET_PLAIN, "%" PRIu64 " live", now->totals.live);
-    }
-    if (t->totals.iteration_p99_ns > 0) {
-        top_item(t, SHEET_PLAIN, "iteration p99 %s",
-                 figure_time(s, t->totals.iteration_p99_ns).text);
-    }
-    top_item(t, SHEET_PLAIN, "%s callbacks/s",
-             figure_count((double)t->totals.callbacks / top_seconds(t)).text);
-    top_item(t, SHEET_PLAIN, "%s events/s",
-             figure_count((double)t->totals.events / top_seconds(t)).text);
-    if (t->totals.hidden_ns >= 1000) {
-        top_item(t, SHEET_PLAIN, "hidden delay %s (estimate)",
-                 figure_time(s, t->totals.hidden_ns).text);
+    if (t->totals.estimated) {
+        top_error(t);
+    } else {
+        top_counts(t);
     }
     sheet_newline(&t->sheet);
 }
@@ -240,11 +272,20 @@ static void top_path(top *t)
     sheet_newline(&t->sheet);
 }
 
+/* Who watches a program from outside writes down what goes on; its last event is the last look. */
+static uint64_t top_since(const top_sample *now)
+{
+    chroprof_frame frame;
+    return !now->totals.estimated ? now->open_ns
+           : chroprof_frames(&now->file.view, &frame, 1) == 0 ? 0
+           : gained(now->totals.elapsed_ns, frame.since_ns);
+}
+
 static bool top_hangs(const top *t)
 {
     const top_sample *now = t->watch.now;
     return t->watch.state == TOP_RUNS && now != NULL && now->totals.enabled && !now->totals.idle &&
-           now->open_ns >= TOP_HANG_NS;
+           top_since(now) >= TOP_HANG_NS;
 }
 
 static void top_now_running(top *t)
@@ -279,7 +320,7 @@ static void top_now_ended(top *t, bool well)
     sheet_text(s, "at ");
     sheet_text(s, top_clock(now->origin.end_unix_ns).text);
     if (well) {
-        sheet_text(s, "; waiting for the next one");
+        sheet_text(s, t->process[0] != '\0' ? "" : "; waiting for the next one");
     } else {
         sheet_text(s, now->totals.idle ? " while idle" : " in ");
         if (!now->totals.idle) {

@@ -162,7 +162,7 @@ static bool watch_restarted(const top_sample *older, const top_sample *newer)
 {
     return older->origin.pid != newer->origin.pid ||
            older->totals.start_unix_ns != newer->totals.start_unix_ns ||
-           newer->totals.events < older->totals.events;
+           (newer->totals.events < older->totals.events && !newer->totals.estimated);
 }
 
 void watch_forget(top_watch *w)
@@ -185,7 +185,7 @@ static void watch_motion(top_watch *w, top_sample *s)
         w->other = w->now != NULL ? w->now->taken : 0;
         w->unchanged = s->taken;
     }
-    s->open_ns = w->state == TOP_RUNS ? watch_age(w, s) : 0;
+    s->open_ns = w->state == TOP_RUNS && !s->totals.estimated ? watch_age(w, s) : 0;
     sample_bill_open(s);
 }
 
@@ -231,11 +231,11 @@ bool watch_look(top_watch *w, double interval)
         return false;
     }
     if (w->now != NULL && watch_restarted(w->now, s)) {
-        w->restarts++;
+        w->restarts += !s->totals.estimated;     /* else its observer has learned more */
         w->restarted = s->taken;
         watch_forget(w);
     }
-    w->state = s->origin.ended ? TOP_ENDED
+    w->state = s->origin.ended || w->over ? TOP_ENDED
              : s->origin.mapped && !s->origin.alive ? TOP_DIED : TOP_RUNS;
     watch_motion(w, s);
     before = w->shown;
@@ -302,6 +302,12 @@ static void row_cpu(top_row *row, const chroprof_rank *newer, const chroprof_ran
     row->cpu_ns = row->cpu_ns < row->exec_ns ? row->cpu_ns : row->exec_ns;
     row->cpu_known = samples >= 8 &&
                      (t->mode != CHROPROF_SAMPLER_WALL || row->slices <= samples / 4);
+}
+
+uint64_t watch_samples(const top_sample *from, const top_sample *to)
+{
+    uint64_t before = from != NULL ? sampler_of(from).samples : 0;
+    return gained(sampler_of(to).samples, before);
 }
 
 bool watch_sampled(const top_sample *s)

@@ -48,6 +48,7 @@ typedef struct top_watch {
     top_sample *now;           /* the last look, may be shown */
     double unchanged;          /* since when no event was seen; 0: not known */
     double other;              /* when there were other events; 0: never */
+    bool over;                 /* who writes the profile has ended, if it can't tell by itself */
     uint64_t restarts;
     double restarted;          /* when */
     double cost;               /* seconds that the last look took */
@@ -59,6 +60,9 @@ void watch_forget(top_watch *w);
 bool watch_look(top_watch *w, double interval);
 
 uint64_t gained(uint64_t newer, uint64_t older);
+
+/* Samples from one look to a later one (from NULL: since the start). */
+uint64_t watch_samples(const top_sample *from, const top_sample *to);
 
 /* Whether the sampler tells of CPU time, in whatever interval, and whether futures finished. */
 bool watch_sampled(const top_sample *s);
