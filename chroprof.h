@@ -1533,9 +1533,8 @@ CHROPROF_API void chroprof_kept_awake(chroprof *p, const char *by);
 
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
-/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
- * It needs no struct epoll_event or sigset_t. Not a cancellation point of pthreads. */
-CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE alone. */
+CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask);
 #endif
 
@@ -1850,47 +1849,34 @@ typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 
 /* What these two choose from: each format is a function of its own, and nothing else refers to it.
  * Only for their macros. */
-CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
-    chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_none;
+CHROPROF_API chroprof__writes chroprof__as_text, chroprof__as_json, chroprof__as_folded,
+    chroprof__as_prometheus, chroprof__as_prometheus_all, chroprof__as_pprof, chroprof__as_none;
 
 /* chroprof_write with the function that was chosen. */
-CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
+CHROPROF_API int chroprof__write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                     void *user);
 
 static inline CHROPROF__ATTRIBUTES((__always_inline__, __unused__))
 chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
 {
     switch (chroprof__chosen) {
-    case CHROPROF_TEXT: return chroprof_as_text;
-    case CHROPROF_JSON: return chroprof_as_json;
-    case CHROPROF_FOLDED: return chroprof_as_folded;
-    case CHROPROF_PROMETHEUS: return chroprof_as_prometheus;
-    case CHROPROF_PPROF: return chroprof_as_pprof;
-    case CHROPROF_PROMETHEUS_ALL: return chroprof_as_prometheus_all;
+    case CHROPROF_TEXT: return chroprof__as_text;
+    case CHROPROF_JSON: return chroprof__as_json;
+    case CHROPROF_FOLDED: return chroprof__as_folded;
+    case CHROPROF_PROMETHEUS: return chroprof__as_prometheus;
+    case CHROPROF_PPROF: return chroprof__as_pprof;
+    case CHROPROF_PROMETHEUS_ALL: return chroprof__as_prometheus_all;
     }
-    return chroprof_as_none;
+    return chroprof__as_none;
 }
 #define chroprof_write(p, format, write, user) \
-    chroprof_write_by(p, chroprof__writes_of(format), write, user)
+    chroprof__write_by(p, chroprof__writes_of(format), write, user)
 
 #ifndef CHROPROF_NO_STDIO
 /* chroprof_dump with the function that was chosen. */
-CHROPROF_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out);
-#define chroprof_dump(p, format, out) chroprof_dump_by(p, chroprof__writes_of(format), out)
+CHROPROF_API int chroprof__dump_by(chroprof *p, chroprof__writes *as, FILE *out);
+#define chroprof_dump(p, format, out) chroprof__dump_by(p, chroprof__writes_of(format), out)
 #endif
-
-/* What a debug page is asked for. */
-typedef struct chroprof_query {
-    chroprof_format format;    /* text if the query names none */
-    uint32_t seconds;          /* the next so many seconds; 0: the run so far */
-    const char *content_type;  /* what HTTP calls the format; a static string */
-} chroprof_query;
-
-/* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
- * prometheus, prometheus-all or pprof; seconds at most 86400. Other keys are ignored; NULL is
- * empty. Returns false for a wrong format or number; *out is then as if that key were missing.
- * Any thread. */
-CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
 typedef struct chroprof_text_options {
@@ -1923,7 +1909,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF_STRUCTS(X)                                                                        \
     X(chroprof) X(chroprof_anomaly) X(chroprof_anomaly_place) X(chroprof_finding) X(chroprof_frame)\
     X(chroprof_future) X(chroprof_module) X(chroprof_options) X(chroprof_origin) X(chroprof_path)  \
-    X(chroprof_prometheus_options) X(chroprof_query) X(chroprof_rank) X(chroprof_sample_row)       \
+    X(chroprof_prometheus_options) X(chroprof_rank) X(chroprof_sample_row)                         \
     X(chroprof_sampler_options) X(chroprof_sampler_totals) X(chroprof_site) X(chroprof_site_row)   \
     X(chroprof_slow) X(chroprof_slow_blame) X(chroprof_stack_frame) X(chroprof_stack_row)          \
     X(chroprof_stall) X(chroprof_stall_sample) X(chroprof_stall_share) X(chroprof_step)            \
@@ -2079,11 +2065,11 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
     CHROPROF__VISIBLE int epoll_wait(int fd, struct epoll_event *events, int size, int ms);        \
     int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)    \
     {                                                                                              \
-        return chroprof_epoll_pwait((p), fd, events, size, ms, mask);                              \
+        return chroprof__epoll_pwait((p), fd, events, size, ms, mask);                             \
     }                                                                                              \
     int epoll_wait(int fd, struct epoll_event *events, int size, int ms)                           \
     {                                                                                              \
-        return chroprof_epoll_pwait((p), fd, events, size, ms, NULL);                              \
+        return chroprof__epoll_pwait((p), fd, events, size, ms, NULL);                             \
     }                                                                                              \
     CHROPROF__QUIET_END                                                                            \
     struct chroprof__semicolon
@@ -11276,7 +11262,7 @@ CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
-CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
     int count;
@@ -16569,7 +16555,7 @@ static int chroprof__put_profile(chroprof *p, chroprof__writes *as, chroprof_wri
     return o.failed || o.absent ? -1 : 0;
 }
 
-CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
+CHROPROF__COLD_API int chroprof__write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                           void *user)
 {
     return chroprof__put_profile(p, as, write, user, NULL, NULL);
@@ -16582,7 +16568,7 @@ CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chro
         (void)p;                                                          \
         o->failed = true;                                                 \
     }
-CHROPROF__LEFT_OUT(chroprof_as_none)
+CHROPROF__LEFT_OUT(chroprof__as_none)
 
 CHROPROF__UNUSED static void chroprof__put_bytes(chroprof__out *o, const char *bytes, size_t count)
 {
@@ -18550,7 +18536,7 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
     g->by = (unsigned)g->look.by <= (unsigned)CHROPROF_BY_CALLS ? g->look.by : CHROPROF_BY_EXEC;
 }
 
-CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_text(chroprof__out *o, const chroprof *p)
 {
     chroprof__page g;
     if (o->absent) {
@@ -18581,7 +18567,7 @@ CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
 #endif
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_text)
+CHROPROF__LEFT_OUT(chroprof__as_text)
 #endif /* CHROPROF_NO_TEXT */
 
 #ifndef CHROPROF_NO_JSON
@@ -19011,7 +18997,7 @@ CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
                     chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
 
-CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
     if (o->absent) {
@@ -19044,7 +19030,7 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__put_text(o, "\n}\n");
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_json)
+CHROPROF__LEFT_OUT(chroprof__as_json)
 #endif /* CHROPROF_NO_JSON */
 
 #ifndef CHROPROF_NO_FOLDED
@@ -19115,7 +19101,7 @@ static void chroprof__folded_line(chroprof__out *o, const chroprof *p, const cha
     chroprof__put_byte(o, '\n');
 }
 
-CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_folded(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
     chroprof_options of;
@@ -19132,7 +19118,7 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
     chroprof__folded_line(o, p, of.name, 0, ";(idle)", t.idle_ns);
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_folded)
+CHROPROF__LEFT_OUT(chroprof__as_folded)
 #endif /* CHROPROF_NO_FOLDED */
 
 #ifndef CHROPROF_NO_PROMETHEUS
@@ -19489,14 +19475,14 @@ static void chroprof__prometheus_write(chroprof__prometheus *m, chroprof__out *o
                                 "counter", (uint16_t)offsetof(chroprof_table, dropped));
 }
 
-CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_prometheus(chroprof__out *o, const chroprof *p)
 {
     chroprof__prometheus m;
     if (!o->absent)
         chroprof__prometheus_write(&m, o, p, false);
 }
 
-CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_prometheus_all(chroprof__out *o, const chroprof *p)
 {
     chroprof__prometheus m;
     if (o->absent)
@@ -19509,8 +19495,8 @@ CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chrop
                                 (uint16_t)offsetof(chroprof_table, used));
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_prometheus)
-CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
+CHROPROF__LEFT_OUT(chroprof__as_prometheus)
+CHROPROF__LEFT_OUT(chroprof__as_prometheus_all)
 #endif /* CHROPROF_NO_PROMETHEUS */
 
 #ifndef CHROPROF_NO_PPROF
@@ -19692,7 +19678,7 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
     }
 }
 
-CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_pprof(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
     char bytes[32], *end;
@@ -19722,13 +19708,13 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
     chroprof__put_proto(o, bytes, chroprof__proto_number(end, 14, CHROPROF__STRING_EXEC));
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_pprof)
+CHROPROF__LEFT_OUT(chroprof__as_pprof)
 #endif /* CHROPROF_NO_PPROF */
 
 
 #undef CHROPROF__LEFT_OUT
 
-/* >>formats: the calls that write, a format chosen by its constant, and what a query asks for. */
+/* >>formats: the calls that write, a format chosen by its constant. */
 
 CHROPROF__COLD_API int (chroprof_write)(chroprof *p, chroprof_format format, chroprof_writer write,
                                         void *user)
@@ -19739,64 +19725,14 @@ CHROPROF__COLD_API int (chroprof_write)(chroprof *p, chroprof_format format, chr
 CHROPROF__COLD_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                            chroprof_writer write, void *user)
 {
-    return chroprof__put_profile(p, chroprof_as_text, write, user, options, NULL);
+    return chroprof__put_profile(p, chroprof__as_text, write, user, options, NULL);
 }
 
 CHROPROF__COLD_API int chroprof_write_prometheus(chroprof *p,
                                                  const chroprof_prometheus_options *options,
                                                  chroprof_writer write, void *user)
 {
-    return chroprof__put_profile(p, chroprof_as_prometheus, write, user, NULL, options);
-}
-
-/* What each format is called in a query, and by HTTP. */
-static const char chroprof__format_words[] =
-    "text\0text/plain; charset=utf-8\0" "json\0application/json\0"
-    "folded\0text/plain; charset=utf-8\0" "prometheus\0text/plain; version=0.0.4; charset=utf-8\0"
-    "pprof\0application/octet-stream\0" "\0\0" "\0\0"
-    "prometheus-all\0text/plain; version=0.0.4; charset=utf-8";
-
-static bool chroprof__parse_format(const char *name, size_t length, chroprof_query *out)
-{
-    const char *word = chroprof__format_words;
-    for (int k = 0; k <= CHROPROF_PROMETHEUS_ALL; k++, word = chroprof__nth_text(word, 2))
-        if (length > 0 && strncmp(name, word, length) == 0 && word[length] == 0) {
-            out->format = (chroprof_format)k;
-            return true;
-        }
-    return false;
-}
-
-static bool chroprof__parse_seconds(const char *value, size_t length, chroprof_query *out)
-{
-    uint32_t seconds = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (value[i] < '0' || value[i] > '9' || seconds > 86400)
-            return false;
-        seconds = seconds * 10 + (uint32_t)(value[i] - '0');
-    }
-    if (length == 0 || seconds > 86400)
-        return false;
-    out->seconds = seconds;
-    return true;
-}
-
-CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *out)
-{
-    const char *pair = query != NULL ? query : "";
-    bool good = true;
-    memset(out, 0, sizeof *out);
-    while (*pair != 0) {
-        size_t length = strcspn(pair, "&");
-        if (strncmp(pair, "format=", 7) == 0)
-            good = chroprof__parse_format(pair + 7, length - 7, out) && good;
-        else if (strncmp(pair, "seconds=", 8) == 0)
-            good = chroprof__parse_seconds(pair + 8, length - 8, out) && good;
-        pair += length + (pair[length] == '&');
-    }
-    out->content_type = chroprof__nth_text(chroprof__format_words,
-                                              2 * (uint32_t)out->format + 1);
-    return good;
+    return chroprof__put_profile(p, chroprof__as_prometheus, write, user, NULL, options);
 }
 
 #ifndef CHROPROF_NO_STDIO
@@ -19826,7 +19762,7 @@ static int chroprof__write_stream(void *user, const void *bytes, size_t count)
     return fwrite(bytes, 1, count, (FILE *)user) != count;
 }
 
-CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out)
+CHROPROF__COLD_API int chroprof__dump_by(chroprof *p, chroprof__writes *as, FILE *out)
 {
     chroprof_text_options look;
     int before = errno;

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../examples/adapters/chroprof_query.h"
 #include "reading.h"
 
 /* >>blocks */

@@ -13,6 +13,7 @@ chroprof.h is made of parts, in src/header; a folder there is a storey. The rule
 - large: no part has more than 700 lines, no other file in src more than 1,000;
 - private: no file outside of src/header uses a private name of the header or looks into the block
   of a handle, but for tests of the inside;
+- unused: an example or the command calls each public function: one that nobody has a use for goes;
 - map: the map in CONTRIBUTING.md shows the storeys as they are. In its ways, a function is in the
   part that is named, and the part of the one around it calls it.
 
@@ -20,6 +21,7 @@ A section begins at its anchor, /* >>name, at the start of a line. The rules:
 - up: a section uses what stands in it or before it, no function or macro of a later section; only the
   interface, which declares all of them, names public functions anywhere;
 - early: no private function is called before it is defined, so that callees stand before callers;
+  but for the interface, whose macros call some;
 - writer: writers use the public interface, sections of writers and plain ones: none that knows the
   block, and not the block itself;
 - twice: a private name has one definition, or two in branches of one #if;
@@ -45,6 +47,7 @@ EXCEPTIONS = {
 # Who may name what is private: tests of the inside, which are built with it, as fuzzers are.
 INSIDE = ('tests/proof/*', 'tests/test_bare.c', 'tests/test_faults.c', 'tests/test_map.c',
           'tests/test_processor.c', 'tests/test_suspend.c')
+USERS = ('src/command', 'src/run', 'examples')
 OUTSIDE = ('src/command', 'src/run', 'examples', 'bench', 'tests')
 
 WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'formats')
@@ -187,9 +190,11 @@ def ups(header):
 
 
 def called_early(header):
-    """What is declared only to give it attributes is defined before it is used."""
+    """What is declared only to give it attributes is defined before it is used; macros of the
+    interface call what the interface declares for them."""
     for name, line in header.uses():
         if PRIVATE.match(name) and name in header.functions and name in header.declared and \
+                family(header.section[line]) not in INTERFACE and \
                 min(header.declared[name]) < line < min(header.functions[name]):
             yield 'early', name, line
 
@@ -369,6 +374,21 @@ def private_outside(parts):
                     yield 'private', f'{path}: {name}', f'{path}:{number + 1}'
 
 
+def unused(parts):
+    """In an example the call may stand in another language, so names count wherever they are."""
+    used = set()
+    for path in sorted(path for folder in USERS
+                       for path in glob.glob(f'{folder}/**/*.*', recursive=True)):
+        if re.search(r'\.(?:[ch]|cc|cpp|nim|py)$', path):
+            text = read(path)
+            used.update(WORD.findall(text if path.endswith(('.nim', '.py')) else blanked(text)))
+    for part in parts.order:
+        code = '\n'.join(parts.body[part]) if storey_of(part) == 0 else ''
+        for match in re.finditer(r'\bCHROPROF_API\b[^;()]*?\b(chroprof_\w+)\(', blanked(code)):
+            if match[1] not in used and not PRIVATE.match(match[1]):
+                yield 'unused', match[1], f'{PARTS}/{part}:{1 + code.count(chr(10), 0, match.start())}'
+
+
 def wrong_map(_):
     text = read('CONTRIBUTING.md')
     shown = [name for name in re.findall(r'^    ([a-z]+)/ ', text, re.MULTILINE)
@@ -417,8 +437,8 @@ def mend_includes(parts):
             file.write('\n'.join(lines) + '\n\n' + body)
 
 
-PART_RULES = (wrong_storeys, wrong_forms, wrong_includes, too_large, private_outside, wrong_map,
-              wrong_ways)
+PART_RULES = (wrong_storeys, wrong_forms, wrong_includes, too_large, private_outside, unused,
+              wrong_map, wrong_ways)
 RULES = (ups, called_early, writers_that_know, twice, alike, untidy)
 
 

@@ -40,6 +40,7 @@ bench|short|-|15|tools|sh tests/bench.sh
 install|short|-|15|tools|sh tests/install.sh
 merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
 whatif|short|-|5|tools|env STREAMS=12 sh tests/whatif.sh $B/chroprof
+reads|short|-|3|none|sh tests/reads.sh
 hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
 rebuild|short|-|10|tools|sh tests/rebuild.sh

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
+#include "../examples/adapters/chroprof_query.h"
 
 #if !defined(_WIN32)
 #include <sys/mman.h>
@@ -462,7 +463,7 @@ TEST(copies_at_a_forbidden_page)
 static void every_stack(chroprof *p, uint64_t now)
 {
     static const uint64_t addresses[] = { 0x1010, 0x1020, 0, 0x1030 };
-    area stack = copy_at_end(addresses, sizeof addresses), named, whose, seen;
+    area stack = copy_at_end(addresses, sizeof addresses), named, whose, seen, part;
     chroprof_task_wait wait;
     void *at = stack.bytes;
     chroprof_module module;
@@ -483,7 +484,9 @@ static void every_stack(chroprof *p, uint64_t now)
     seen = copy_at_end(&wait, sizeof wait);
     (void)chroprof_add_wait(p, (const chroprof_task_wait *)(void *)seen.bytes);
     (void)chroprof_name_held(p, CHROPROF_FINDING_STALL, 1, 1000, "one");
-    drop(stack), drop(named), drop(whose), drop(seen);
+    part = area_of(sizeof(uint32_t), true);
+    (void)chroprof_held_by(p, CHROPROF_FINDING_STALL, 1, (uint32_t *)(void *)part.bytes);
+    drop(stack), drop(named), drop(whose), drop(seen), drop(part);
 }
 
 /* Samples by hand in each state, and where there is a timer some of its own. */
@@ -627,11 +630,15 @@ TEST(a_profile_in_a_file)
 }
 
 #ifdef __linux__
+static chroprof *waits; /* whose idle this program's epoll_pwait is */
+CHROPROF_EPOLL_IDLE(waits);
+
 /* Two descriptors are ready, and there is room for one event. */
 TEST(events_and_mask_at_a_forbidden_page)
 {
     area block = area_of(1 << 16, true), mask = area_of(MASK_BYTES, true);
     area events = area_of(sizeof(struct epoll_event), true);
+    void *at_mask = mask.bytes, *at_events = events.bytes;
     struct epoll_event wanted;
     int poller = epoll_create1(0), ends[2];
     chroprof p;
@@ -643,8 +650,10 @@ TEST(events_and_mask_at_a_forbidden_page)
     wanted.events = EPOLLOUT;
     CHECK_EQ(epoll_ctl(poller, EPOLL_CTL_ADD, ends[1], &wanted), 0);
     CHECK_EQ(write(ends[1], "", 1), 1);
-    CHECK_EQ(chroprof_epoll_pwait(&p, poller, events.bytes, 1, 100, mask.bytes), 1);
-    CHECK_EQ(chroprof_epoll_pwait(NULL, poller, events.bytes, 1, 100, NULL), 1);
+    waits = &p;
+    CHECK_EQ(epoll_pwait(poller, (struct epoll_event *)at_events, 1, 100, (sigset_t *)at_mask), 1);
+    waits = NULL;
+    CHECK_EQ(epoll_wait(poller, (struct epoll_event *)at_events, 1, 100), 1);
     CHECK(close(ends[0]) == 0 && close(ends[1]) == 0 && close(poller) == 0);
     CHECK(chroprof_check(&p) == NULL);
     drop(events), drop(mask), drop(block);

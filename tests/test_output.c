@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700 /* terminals */
 #include "harness.h"
+#include "../examples/adapters/chroprof_query.h"
 #include "golden.h"
 
 #include <errno.h>
@@ -1501,6 +1502,27 @@ TEST(queries_of_a_page)
     asks("seconds=-1", false, CHROPROF_TEXT, 0);
     asks("seconds=1.5", false, CHROPROF_TEXT, 0);
     asks("seconds=5s", false, CHROPROF_TEXT, 0);
+    asks("top=101&format=prometheus", false, CHROPROF_PROMETHEUS, 0);
+}
+
+/* A limit on the series is of Prometheus alone. */
+TEST(queries_with_a_limit_on_the_series)
+{
+    static harness_output all, few;
+    chroprof_query q;
+    chroprof *p = fresh(NULL);
+    at(p, 10, ENTER, 0, &A);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 40, ENTER, 0, &B);
+    at(p, 50, LEAVE, 0, NULL);
+    CHECK(chroprof_parse_query("format=prometheus&top=1", &q) && q.top == 1);
+    memset(&few, 0, sizeof few);
+    memset(&all, 0, sizeof all);
+    CHECK_EQ(chroprof_query_write(&q, p, harness_collect, &few), 0);
+    CHECK(strstr(few.bytes, "name=\"(other)\"") != NULL);
+    q.top = 0;
+    CHECK_EQ(chroprof_query_write(&q, p, harness_collect, &all), 0);
+    CHECK(strstr(all.bytes, "name=\"(other)\"") == NULL);
 }
 
 TEST(queries_know_what_http_calls_a_format)
@@ -1738,6 +1760,7 @@ static const test_case cases[] = {
     CASE(the_program_has_its_name),
 #endif
     CASE(queries_of_a_page),
+    CASE(queries_with_a_limit_on_the_series),
     CASE(queries_know_what_http_calls_a_format),
     CASE(a_full_disk),
     CASE(a_full_disk_behind_a_buffer),

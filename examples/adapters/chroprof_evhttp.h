@@ -1,11 +1,13 @@
 /* chroprof_evhttp.h - a page of libevent's HTTP server that shows a profile of chroprof.h. Needs
- * libevent 2.1 or newer. Include it in one file of the program, after chroprof.h, and call once:
+ * libevent 2.1 or newer, and chroprof_query.h beside it. Include it in one file of the program, after
+ * chroprof.h, and call once:
  *
  *     static unsigned char memory[1 << 20];     the block that the profile was begun in
  *     chroprof_evhttp(server, "/debug/chroprof", &prof, memory, sizeof memory);
  *
  * GET /debug/chroprof?format=FORMAT&seconds=N shows the run so far or, with N > 0, the next N
- * seconds; meanwhile the loop goes on. FORMAT: see chroprof_parse_query. The answers:
+ * seconds; meanwhile the loop goes on. FORMAT, and what else may be asked for: see
+ * chroprof_parse_query in chroprof_query.h. The answers:
  *
  *     200   the profile; writing it counts as the site "chroprof page"
  *     404   chroprof_parse_query does not accept the query. The body of format=trace and
@@ -41,6 +43,7 @@
 #ifndef CHROPROF_H
 #include "chroprof.h"
 #endif
+#include "chroprof_query.h"
 
 #ifndef CHROPROF_EVHTTP_ORIGIN
 #define CHROPROF_EVHTTP_ORIGIN NULL
@@ -73,7 +76,7 @@ static void chroprof__evhttp_answer(struct evhttp_request *request, chroprof *sh
     if (origin != NULL) {
         evhttp_add_header(headers, "Access-Control-Allow-Origin", origin);
     }
-    if (chroprof_write(shown, query.format, chroprof__evhttp_put, out) == 0) {
+    if (chroprof_query_write(&query, shown, chroprof__evhttp_put, out) == 0) {
         evhttp_send_reply(request, HTTP_OK, NULL, NULL);
     } else {
         evhttp_send_error(request, HTTP_INTERNAL, NULL);

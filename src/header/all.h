@@ -187,7 +187,7 @@ CHROPROF__COLD_BEGIN
 
 #include "writers/text_report.h"
 #else
-CHROPROF__LEFT_OUT(chroprof_as_text)
+CHROPROF__LEFT_OUT(chroprof__as_text)
 #endif /* CHROPROF_NO_TEXT */
 
 #include "writers/json.h"

@@ -490,7 +490,7 @@ static int wait_for_real(void)
     chroprof_totals t;
     int poller = epoll_create1(0);
     EXPECT(chroprof_init(&prof, memory, sizeof memory, NULL) == CHROPROF_OK);
-    EXPECT(chroprof_epoll_pwait(&prof, poller, &event, 1, 2, NULL) == 0);
+    EXPECT(epoll_wait(poller, &event, 1, 2) == 0);
     chroprof_read_totals(&prof, &t);
     EXPECT(t.idle_ns >= 1000000 && close(poller) == 0);
     return 0;
@@ -533,12 +533,9 @@ static int sample_for_real(void)
 
 static int ask(void)
 {
-    chroprof_query q;
 #if defined(__linux__)
     EXPECT(chroprof_file_owner("/dev/null") == CHROPROF_ERR_FORMAT);
 #endif
-    EXPECT(chroprof_parse_query("format=json&seconds=5", &q));
-    EXPECT(q.format == CHROPROF_JSON && q.seconds == 5 && q.content_type[0] == 'a');
     EXPECT(strcmp(chroprof_version(), CHROPROF_VERSION) == 0);
     EXPECT(chroprof_sizeof("chroprof_rank") == sizeof(chroprof_rank));
     return 0;

@@ -147,7 +147,7 @@ done
 # functions: the names of all that are public, but for what the macros of two of them call
 functions() {
     $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |
-        grep -v -e chroprof__ -e '_by$' | sort -u
+        grep -v chroprof__ | sort -u
 }
 # code_of FILE...: their own lines as the compiler has them, without comments, strings, what they
 # include and what #if leaves out, so that only code counts
@@ -163,7 +163,7 @@ calls_all() {
     name=$1 except=$2
     shift 2
     functions | grep -v -x -E -e "$except" >"$scratch/names"
-    code_of "$@" | grep -o '\<chroprof_[a-z_]* *(' | tr -d ' (' | sed 's/_by$//' |
+    code_of "$@" | grep -o '\<chroprof_[a-z_]* *(' | tr -d ' (' | sed 's/^chroprof__\(dump\|write\)_by$/chroprof_\1/' |
         sort -u >"$scratch/called"
     uncalled=$(comm -23 "$scratch/names" "$scratch/called" | paste -s -d' ')
     if [ -n "$uncalled" ]; then fail "$name" "$* does not call $uncalled"
@@ -570,7 +570,7 @@ empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
 calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
     /[ \t]syscall(-|$)/ { print where }'; }
 empty no_sampler_waits_and_maps_only "$([ "$(uname)" != Linux ] || calls | sort -u |
-    awk '/^<chroprof_epoll_pwait>:$/ { waits = 1 } !/^<chroprof_(epoll_pwait|map|_map_file)>:$/ { print }
+    awk '/^<chroprof__epoll_pwait>:$/ { waits = 1 } !/^<chroprof_(_epoll_pwait|map|_map_file)>:$/ { print }
         END { if (!waits) print "no caller" }')"
 empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
 object "no_clock_reads_none no_clock_reads_no_counter" -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC

@@ -104,9 +104,8 @@ CHROPROF_API void chroprof_kept_awake(chroprof *p, const char *by);
 
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
-/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
- * It needs no struct epoll_event or sigset_t. Not a cancellation point of pthreads. */
-CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE alone. */
+CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask);
 #endif
 

@@ -20,11 +20,11 @@
     CHROPROF__VISIBLE int epoll_wait(int fd, struct epoll_event *events, int size, int ms);        \
     int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)    \
     {                                                                                              \
-        return chroprof_epoll_pwait((p), fd, events, size, ms, mask);                              \
+        return chroprof__epoll_pwait((p), fd, events, size, ms, mask);                             \
     }                                                                                              \
     int epoll_wait(int fd, struct epoll_event *events, int size, int ms)                           \
     {                                                                                              \
-        return chroprof_epoll_pwait((p), fd, events, size, ms, NULL);                              \
+        return chroprof__epoll_pwait((p), fd, events, size, ms, NULL);                             \
     }                                                                                              \
     CHROPROF__QUIET_END                                                                            \
     struct chroprof__semicolon

@@ -25,47 +25,34 @@ typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 
 /* What these two choose from: each format is a function of its own, and nothing else refers to it.
  * Only for their macros. */
-CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
-    chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_none;
+CHROPROF_API chroprof__writes chroprof__as_text, chroprof__as_json, chroprof__as_folded,
+    chroprof__as_prometheus, chroprof__as_prometheus_all, chroprof__as_pprof, chroprof__as_none;
 
 /* chroprof_write with the function that was chosen. */
-CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
+CHROPROF_API int chroprof__write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                     void *user);
 
 static inline CHROPROF__ATTRIBUTES((__always_inline__, __unused__))
 chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
 {
     switch (chroprof__chosen) {
-    case CHROPROF_TEXT: return chroprof_as_text;
-    case CHROPROF_JSON: return chroprof_as_json;
-    case CHROPROF_FOLDED: return chroprof_as_folded;
-    case CHROPROF_PROMETHEUS: return chroprof_as_prometheus;
-    case CHROPROF_PPROF: return chroprof_as_pprof;
-    case CHROPROF_PROMETHEUS_ALL: return chroprof_as_prometheus_all;
+    case CHROPROF_TEXT: return chroprof__as_text;
+    case CHROPROF_JSON: return chroprof__as_json;
+    case CHROPROF_FOLDED: return chroprof__as_folded;
+    case CHROPROF_PROMETHEUS: return chroprof__as_prometheus;
+    case CHROPROF_PPROF: return chroprof__as_pprof;
+    case CHROPROF_PROMETHEUS_ALL: return chroprof__as_prometheus_all;
     }
-    return chroprof_as_none;
+    return chroprof__as_none;
 }
 #define chroprof_write(p, format, write, user) \
-    chroprof_write_by(p, chroprof__writes_of(format), write, user)
+    chroprof__write_by(p, chroprof__writes_of(format), write, user)
 
 #ifndef CHROPROF_NO_STDIO
 /* chroprof_dump with the function that was chosen. */
-CHROPROF_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out);
-#define chroprof_dump(p, format, out) chroprof_dump_by(p, chroprof__writes_of(format), out)
+CHROPROF_API int chroprof__dump_by(chroprof *p, chroprof__writes *as, FILE *out);
+#define chroprof_dump(p, format, out) chroprof__dump_by(p, chroprof__writes_of(format), out)
 #endif
-
-/* What a debug page is asked for. */
-typedef struct chroprof_query {
-    chroprof_format format;    /* text if the query names none */
-    uint32_t seconds;          /* the next so many seconds; 0: the run so far */
-    const char *content_type;  /* what HTTP calls the format; a static string */
-} chroprof_query;
-
-/* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
- * prometheus, prometheus-all or pprof; seconds at most 86400. Other keys are ignored; NULL is
- * empty. Returns false for a wrong format or number; *out is then as if that key were missing.
- * Any thread. */
-CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
 typedef struct chroprof_text_options {
@@ -98,7 +85,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF_STRUCTS(X)                                                                        \
     X(chroprof) X(chroprof_anomaly) X(chroprof_anomaly_place) X(chroprof_finding) X(chroprof_frame)\
     X(chroprof_future) X(chroprof_module) X(chroprof_options) X(chroprof_origin) X(chroprof_path)  \
-    X(chroprof_prometheus_options) X(chroprof_query) X(chroprof_rank) X(chroprof_sample_row)       \
+    X(chroprof_prometheus_options) X(chroprof_rank) X(chroprof_sample_row)                         \
     X(chroprof_sampler_options) X(chroprof_sampler_totals) X(chroprof_site) X(chroprof_site_row)   \
     X(chroprof_slow) X(chroprof_slow_blame) X(chroprof_stack_frame) X(chroprof_stack_row)          \
     X(chroprof_stall) X(chroprof_stall_sample) X(chroprof_stall_share) X(chroprof_step)            \

@@ -352,7 +352,7 @@ CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
-CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
     int count;

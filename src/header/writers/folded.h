@@ -75,7 +75,7 @@ static void chroprof__folded_line(chroprof__out *o, const chroprof *p, const cha
     chroprof__put_byte(o, '\n');
 }
 
-CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_folded(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
     chroprof_options of;
@@ -92,5 +92,5 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
     chroprof__folded_line(o, p, of.name, 0, ";(idle)", t.idle_ns);
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_folded)
+CHROPROF__LEFT_OUT(chroprof__as_folded)
 #endif /* CHROPROF_NO_FOLDED */

@@ -440,7 +440,7 @@ CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
                     chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
 
-CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
     if (o->absent) {
@@ -473,5 +473,5 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__put_text(o, "\n}\n");
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_json)
+CHROPROF__LEFT_OUT(chroprof__as_json)
 #endif /* CHROPROF_NO_JSON */

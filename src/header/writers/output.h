@@ -54,7 +54,7 @@ static int chroprof__put_profile(chroprof *p, chroprof__writes *as, chroprof_wri
     return o.failed || o.absent ? -1 : 0;
 }
 
-CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
+CHROPROF__COLD_API int chroprof__write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                           void *user)
 {
     return chroprof__put_profile(p, as, write, user, NULL, NULL);
@@ -67,7 +67,7 @@ CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chro
         (void)p;                                                          \
         o->failed = true;                                                 \
     }
-CHROPROF__LEFT_OUT(chroprof_as_none)
+CHROPROF__LEFT_OUT(chroprof__as_none)
 
 CHROPROF__UNUSED static void chroprof__put_bytes(chroprof__out *o, const char *bytes, size_t count)
 {

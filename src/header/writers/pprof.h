@@ -188,7 +188,7 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
     }
 }
 
-CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_pprof(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
     char bytes[32], *end;
@@ -218,5 +218,5 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
     chroprof__put_proto(o, bytes, chroprof__proto_number(end, 14, CHROPROF__STRING_EXEC));
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_pprof)
+CHROPROF__LEFT_OUT(chroprof__as_pprof)
 #endif /* CHROPROF_NO_PPROF */

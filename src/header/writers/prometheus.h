@@ -365,14 +365,14 @@ static void chroprof__prometheus_write(chroprof__prometheus *m, chroprof__out *o
                                 "counter", (uint16_t)offsetof(chroprof_table, dropped));
 }
 
-CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_prometheus(chroprof__out *o, const chroprof *p)
 {
     chroprof__prometheus m;
     if (!o->absent)
         chroprof__prometheus_write(&m, o, p, false);
 }
 
-CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_prometheus_all(chroprof__out *o, const chroprof *p)
 {
     chroprof__prometheus m;
     if (o->absent)
@@ -385,6 +385,6 @@ CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chrop
                                 (uint16_t)offsetof(chroprof_table, used));
 }
 #else
-CHROPROF__LEFT_OUT(chroprof_as_prometheus)
-CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
+CHROPROF__LEFT_OUT(chroprof__as_prometheus)
+CHROPROF__LEFT_OUT(chroprof__as_prometheus_all)
 #endif /* CHROPROF_NO_PROMETHEUS */

@@ -104,7 +104,7 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
     g->by = (unsigned)g->look.by <= (unsigned)CHROPROF_BY_CALLS ? g->look.by : CHROPROF_BY_EXEC;
 }
 
-CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
+CHROPROF__COLD_API void chroprof__as_text(chroprof__out *o, const chroprof *p)
 {
     chroprof__page g;
     if (o->absent) {
