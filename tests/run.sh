@@ -141,7 +141,9 @@ run_one() {
     wait $!
     one_status=$?
     cpu_so_far
-    echo "$one_status $(($(date +%s) - one_began)) $((cpu_now - cpu_before))" >"$logs/$1.status"
+    one_ended=$(date +%s)
+    echo "$one_status $((one_ended - one_began)) $((cpu_now - cpu_before))" >"$logs/$1.status"
+    echo "$((one_began - began)) $((one_ended - began)) $lane $1" >>"$logs/timeline"
     rm -rf "${SCRATCH_OF_ALL:?}/$1"
     say "$1"
 }

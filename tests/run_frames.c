@@ -2,7 +2,7 @@
  * -fomit-frame-pointer.
  *
  *     run_frames           calls a chain of functions that ends in the C library, twice
- *     run_frames storm     ten threads that load libraries, take memory and throw exceptions
+ *     run_frames storm MS  ten threads that load libraries, take memory and throw exceptions
  *                          while they wait again and again: it ends, and that is all */
 
 #ifndef _GNU_SOURCE
@@ -120,9 +120,9 @@ static void take_some(void)
         free(taken[i]);
 }
 
-static void *storm(void *seconds)
+static void *storm(void *length)
 {
-    long end = clock_ms(CLOCK_MONOTONIC) + 1000 * *(long *)seconds;
+    long end = clock_ms(CLOCK_MONOTONIC) + *(long *)length;
     do {
         (void)poll(NULL, 0, 0);
         load_some();
@@ -132,11 +132,11 @@ static void *storm(void *seconds)
     return NULL;
 }
 
-static void storms(long seconds)
+static void storms(long length_ms)
 {
     pthread_t threads[10];
     int count = 0;
-    while (count < 10 && pthread_create(&threads[count], NULL, storm, &seconds) == 0)
+    while (count < 10 && pthread_create(&threads[count], NULL, storm, &length_ms) == 0)
         count++;
     while (count > 0)
         (void)pthread_join(threads[--count], NULL);
@@ -145,7 +145,7 @@ static void storms(long seconds)
 int main(int count, char **words)
 {
     if (count > 1)
-        storms(count > 2 ? atol(words[2]) : 2);
+        storms(count > 2 ? atol(words[2]) : 2000);
     else
         loop_of_frames();
     puts("done");

@@ -19,7 +19,7 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
     =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
 
 scripts() { cat <<END
-run_command|short|timer|75|tools|sh tests/run_command.sh $B/chroprof
+run_command|short|timer|75|tools|env QUICK=1 sh tests/run_command.sh $B/chroprof
 run_names|short|timer|20|tools|sh tests/run_names.sh $B/chroprof
 run_node|short|timer|10|tools|sh tests/run_node.sh $B/chroprof
 run_waits|short|timer|15|tools|sh tests/run_waits.sh $B/chroprof
@@ -49,6 +49,7 @@ style|short|-|5|none|sh tests/style.sh
 parts|short|-|25|none|sh tests/parts.sh
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
 json_values|short|-|10|none|python3 tests/json_values.py
+run_command-all|rest|timer|90|tools|sh tests/run_command.sh $B/chroprof
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh
