@@ -248,10 +248,11 @@ matrix-tables:
 
 test-binaries: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
-$B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/PLAIN
+# that of the command: as users build it, and the longest to compile
+$B/test/plain/libchroprof.a: $B/command/impl.o
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) -O2 -g -c -o $(@D)/impl.o tests/compile/impl.c
-	ar rcs $@ $(@D)/impl.o
+	@rm -f $@
+	ar rcs $@ $<
 
 $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
@@ -260,7 +261,12 @@ $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/SANITIZED
 
 $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a $B/flags/PLAIN
 	@rm -f $@
-	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -pthread $(EXTRA) -o $@ $< $(@D)/libchroprof.a
+	$(CC) $(STANDARD) $(WARNINGS) $(OPTIMIZE) -g -pthread $(EXTRA) -o $@ $< $(@D)/libchroprof.a
+
+# Those with a copy of their own, because they stand in for what it calls, build three times as fast so.
+OPTIMIZE = -O1
+OWN_COPY = $(shell grep -l '^.define CHROPROF_IMPLEMENTATION' tests/test_*.c)
+$(OWN_COPY:tests/%.c=$B/test/plain/%): OPTIMIZE = -O0
 
 $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a $B/flags/SANITIZED
 	@rm -f $@

@@ -39,7 +39,7 @@ for how in "c --mm:refc" "c --mm:arc -d:danger --threads:on -d:olderHooks" "cpp 
     "c --mm:orc -d:olderHooks" "c --mm:refc -d:release"; do
     case $how in *orc* | *release) [ "${QUICK:-}" != 1 ] || continue ;; esac
     name=$(echo "scenarios_$how" | tr -c 'a-zA-Z\n' '_')
-    build "$name" "$how" $hooks tests/chronos/scenarios.nim || continue
+    build "$name" "$how ${QUICK:+--opt:none}" $hooks tests/chronos/scenarios.nim || continue
     if timeout 300 "$scratch/$name" >"$scratch/out" 2>&1 &&
         [ "$(tail -n 1 "$scratch/out")" = "$(grep -c '^scenario ' tests/chronos/scenarios.nim
             ) passed, 0 failed, 0 skipped" ]; then ok "$name"; else

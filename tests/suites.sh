@@ -35,7 +35,7 @@ command|short|-|25|tools|sh tests/command.sh $B/chroprof
 report|short|-|20|tools|sh tests/report.sh $B/chroprof
 bindings|short|-|10|tools|sh tests/bindings.sh
 chronos|short|-|20|tools|env QUICK=1 sh tests/chronos.sh $B/chroprof
-compile|short|-|60|none|sh tests/compile/run.sh $(echo $compilations)
+compile|short|-|60|none|env WARNED=-O0 sh tests/compile/run.sh $(echo $compilations)
 bench|short|-|15|tools|sh tests/bench.sh
 install|short|-|15|tools|sh tests/install.sh
 merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
@@ -46,7 +46,8 @@ dashboards|short|-|10|tools|sh tests/dashboards.sh
 rebuild|short|-|10|tools|sh tests/rebuild.sh
 dist|short|-|20|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
-parts|short|-|25|none|sh tests/parts.sh
+parts|short|-|25|none|env QUICK=1 sh tests/parts.sh
+parts-all|rest|-|40|none|sh tests/parts.sh
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
 json_values|short|-|10|none|python3 tests/json_values.py
 run_command-all|rest|timer|90|tools|sh tests/run_command.sh $B/chroprof
@@ -59,7 +60,8 @@ debian|rest|-|60|tools|sh tests/debian.sh
 whatif-all|rest|-|300|tools|env STREAMS=1000 sh tests/whatif.sh $B/chroprof
 diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
 formats|rest|-|100|tools $(formatted)|sh tests/formats.sh
-fuzz_rows|short|-|20|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 800
+fuzz_rows|short|-|5|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 150
+fuzz_rows-all|rest|-|100|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 4000
 fuzz_events|rest|-|30|$B/test/san/replay_events|sh tests/corpus.sh $B/test/san/replay_events fuzz/corpus_events
 fuzz_open|rest|-|30|$B/test/san/replay_open|sh tests/corpus.sh $B/test/san/replay_open fuzz/corpus_open
 END
@@ -91,7 +93,7 @@ slow_of() {
 
 # What takes long to build or to run with sanitizers, and has little more to show there.
 slow_with_sanitizers=" random trace guard merge snapshot sampler capacity formats bare suspend output \
-traces words stopped "
+traces words stopped processor clock "
 
 # flag_of NAME: those with timers, or with other processes that have to keep up
 flag_of() {

@@ -338,7 +338,7 @@ for with in "" -DPRIVATE -DCHROPROF_DISABLE "-DLIBRARIES $(flags glib-2.0)" -DLI
         -DLIBEV) asked_libraries -DLIBEV || continue ;;
     esac
     suite=warnings$(echo "${with%% *}" | sed 's/-DCHROPROF_/-D/; s/-D/_/')
-    clean ${suite}_gcc gcc $asked_c $with -O2 -c warnings.c -o "$scratch/warnings.o"
+    clean ${suite}_gcc gcc $asked_c $with ${WARNED:--O2} -c warnings.c -o "$scratch/warnings.o"
     clean ${suite}_clang clang $asked_c $with -c warnings.c -o "$scratch/warnings.o"
     clean ${suite}_g++ g++ $asked_cpp -Wuseless-cast $with -c warnings.c -o "$scratch/warnings.o"
     clean ${suite}_clang++ clang++ $asked_cpp $with -c warnings.c -o "$scratch/warnings.o"
