@@ -103,10 +103,10 @@ static bool begin_attach(attach *a, const char *word)
     }
     a->pid = (pid_t)pid;
     (void)attach_status(a->pid, "Name:", a->program, sizeof a->program);
-    if (is_go(a->pid)) {
-        tool_message("attach: %s is a Go program: its goroutines move between threads, and any "
-                     "thread may poll for all, so no thread is a loop with idle time and stalls; "
-                     "go tool pprof shows its functions", a->program);
+    a->process = is_go(a->pid);
+    if (a->process && a->o.live_name != NULL) {
+        tool_message("attach: %s is a Go program, no thread of it is a loop that top could show: "
+                     "chroprof attach %s tells its functions", a->program, word);
         return false;
     }
     catch_signals();
@@ -190,7 +190,10 @@ static const char attach_text[] =
     "You need the right to trace the program: be its user, or root. Only one program\n"
     "can: not while gdb or strace do. Ctrl-C ends this command; the program goes on.\n"
     "If this command is killed (kill -9) while a thread is stopped, one system call of\n"
-    "that thread may return EINTR. Go programs are refused: no thread of them is a loop.\n"
+    "that thread may return EINTR.\n"
+    "\n"
+    "No thread of a Go program is a loop, as goroutines move between threads: what is\n"
+    "told is its functions by CPU time, of all threads together.\n"
     "\n"
     "examples:\n"
     "  chroprof attach 4711\n"

@@ -43,6 +43,7 @@ typedef struct attach_row {
     uint32_t stack;            /* number; 0: not known */
     int32_t call;              /* as above */
     bool same;                 /* surely it made no wait since the row before */
+    bool ran;                  /* and had not just been woken up */
 } attach_row;
 
 typedef struct attach_wait {
@@ -84,6 +85,7 @@ typedef struct attach_image {
     uint64_t registers[17];    /* in the order of DWARF; the last one is the program counter */
     uint64_t code, stack, frame;
     long call;
+    long left;                 /* the call that it was about to come back from; -1: none */
     unsigned char copy[ATTACH_COPY];
     size_t copied;
 } attach_image;
@@ -103,6 +105,8 @@ bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
 bool attach_is_restart(long call);
+/* Is it one to sleep in? Woken up in it, a thread has not run yet. */
+bool attach_sleeps(long call);
 const char *attach_call_name(long call);
 
 /* attach_stop.c */

@@ -200,6 +200,12 @@ bool attach_is_epoll(long call)
     return attach_is_wait(call) && strncmp(name_of(call)->name, "epoll", 5) == 0;
 }
 
+bool attach_sleeps(long call)
+{
+    return attach_is_wait(call) || call == SYS_futex || call == SYS_nanosleep ||
+           call == SYS_clock_nanosleep;
+}
+
 bool attach_is_restart(long call)
 {
     return call == SYS_restart_syscall;

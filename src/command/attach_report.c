@@ -100,8 +100,15 @@ static bool make_profile(attach_profile *made, const attach *a, const attach_thr
     origin.estimated = true;
     origin.end_unix_ns = unix_at(t->log.rows[0].at_ns);
     chroprof_set_origin(&made->profile, &origin);
-    add_modules(&made->profile, &t->log);
-    attach_feed(&made->profile, &t->log, a->o.stall_ns, goes_on, &made->report);
+    if (a->process) {
+        for (size_t i = 0; i < a->count; i++) {
+            add_modules(&made->profile, &a->threads[i]->log);
+        }
+        attach_feed_process(&made->profile, a);
+    } else {
+        add_modules(&made->profile, &t->log);
+        attach_feed(&made->profile, &t->log, a->o.stall_ns, goes_on, &made->report);
+    }
     made->file.name = made->file.place = name;
     made->file.size = PROFILE_SIZE;
     made->file.copy = malloc(PROFILE_SIZE);
@@ -289,10 +296,34 @@ static void tell_costs(const attach *a)
     }
 }
 
+/* One for all its threads. */
+static int report_process(const attach *a)
+{
+    static attach_profile made;
+    const attach_thread *t = NULL;
+    int result = TOOL_OK;
+    memset(&made, 0, sizeof made);
+    for (size_t i = 0; i < a->count; i++) {
+        t = a->threads[i]->main ? a->threads[i] : t;
+    }
+    attach_tell_process(a);
+    if ((a->o.out_name != NULL || a->o.report_name != NULL) && t != NULL && t->log.count > 0) {
+        result = make_profile(&made, a, t, false) ? keep_profile(a, &made, 0) : TOOL_INPUT;
+        result = result == TOOL_OK ? write_attach_page(a, &made) : result;
+    }
+    block_close(&made.file);
+    free(made.block);
+    tell_costs(a);
+    return result;
+}
+
 int attach_report_all(attach *a)
 {
     int result = TOOL_OK;
     size_t loops = 0;
+    if (a->process) {
+        return report_process(a);
+    }
     qsort(a->threads, a->count, sizeof a->threads[0], busiest_thread);
     for (size_t i = 0; i < a->count && a->threads[i]->loop && result == TOOL_OK; i++) {
         if (a->threads[i]->log.count > 1) {

@@ -37,7 +37,8 @@ typedef struct attach {
     bool live_idle[ATTACH_WAITS];      /* its waits that were the loop's in the one before */
     size_t live_waits;
     uint32_t live_names[ATTACH_NAMES]; /* of its sites, by number, as hashes */
-    bool go, ended, told;
+    bool process;              /* its threads are no loops: what is told is of all together */
+    bool ended, told;
     unsigned beyond;           /* threads for which there was no room */
 } attach;
 
@@ -50,6 +51,9 @@ void attach_who(const attach *a, const attach_thread *t, char *text, size_t size
 int attach_report_all(attach *a);
 /* Of a block_file, to a stream: for output_write. */
 bool attach_write_copy(void *user, FILE *out);
+/* attach_process.c, for a program without loops */
+void attach_tell_process(const attach *a);
+void attach_feed_process(struct chroprof *p, const attach *a);
 /* The busiest loop's profile; it takes the place of the one before. */
 void attach_write_live(attach *a);
 

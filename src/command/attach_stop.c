@@ -63,6 +63,7 @@ static void read_registers(const registers *r, attach_image *m)
     m->code = r->rip;
     m->stack = r->rsp;
     m->frame = r->rbp;
+    m->left = (long)r->orig_rax;
     m->call = (long)r->orig_rax >= 0 && (long)r->rax < 0 && (long)r->rax >= -520
               ? (long)r->orig_rax : ATTACH_RUNS;
 }
@@ -100,6 +101,7 @@ static void read_registers(const registers *r, attach_image *m)
     m->stack = r->sp;
     m->frame = r->regs[29];
     m->call = ATTACH_RUNS;
+    m->left = -1;
 }
 
 static uint64_t first_argument(const registers *r)

@@ -137,7 +137,7 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
     uint64_t frames[ATTACH_FRAMES];
     const attach_row *before = t->log.count > 0 ? &t->log.rows[t->log.count - 1] : NULL;
     bool wait = attach_is_wait(f->call);
-    bool watch = !wait && (before == NULL || !attach_is_wait(before->call)) &&
+    bool watch = !wait && !a->process && (before == NULL || !attach_is_wait(before->call)) &&
                  may_watch(a, row->at_ns);
     bool watched = t->watched;
     size_t count;
@@ -147,6 +147,7 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
     }
     count = attach_unwind(&a->image, frames);
     row->stack = attach_keep(frames, count);
+    row->ran = row->ran && !attach_sleeps(a->image.left);
     if (f->call == ATTACH_RUNS) {
         row->call = (int32_t)a->image.call;
     } else {
@@ -174,6 +175,7 @@ static void look(attach *a, attach_thread *t)
     row.cpu_ns = f.cpu_ns;
     row.queue_ns = f.queue_ns;
     row.call = (int32_t)f.call;
+    row.ran = f.call == ATTACH_RUNS;
     if (!first && has_not_moved(&t->last, &f)) {
         row.same = true;
         row.stack = t->log.rows[t->log.count - 1].stack;
@@ -224,7 +226,7 @@ static void add_thread(attach *a, pid_t tid)
     t = (attach_thread *)calloc(1, sizeof *t);
     if (t != NULL && attach_open(t, a->pid, tid)) {
         t->next_ns = attach_now() + some(a) % a->period_ns;
-        t->loop = t->loop || a->o.threads != NULL;
+        t->loop = t->loop || a->process || a->o.threads != NULL;
         a->threads[a->count++] = t;
     } else {
         free(t);
@@ -282,7 +284,7 @@ static bool hangs(const attach_thread *t, uint64_t least_ns)
 
 static void look_for_hangs(attach *a, uint64_t now)
 {
-    if (a->o.live_name != NULL || a->told || now - a->begin_ns < 1000000000u || now - a->begin_ns > 2000000000u) {
+    if (a->o.live_name != NULL || a->process || a->told || now - a->begin_ns < 1000000000u || now - a->begin_ns > 2000000000u) {
         return;
     }
     for (size_t i = 0; i < a->count; i++) {
@@ -392,7 +394,9 @@ void attach_watch(attach *a)
             (void)sigtimedwait(&child, NULL, &rest);
         }
     }
-    look_for_spins(a);
+    if (!a->process) {
+        look_for_spins(a);
+    }
     for (size_t i = 0; i < a->count; i++) {
         attach_release(a->threads[i]);
     }

@@ -195,11 +195,6 @@ static int judge_elf(const char *path, const program_head *head)
     if (!setuid && loader_segment(head) != 0) {
         return PROGRAM_PRELOAD;
     }
-    if (program_is_go(path)) {
-        tool_message("%s is a Go program and linked statically, so no library can be loaded into "
-                     "it, and no thread of it is a loop; go tool pprof shows its functions", path);
-        return PROGRAM_NOT;
-    }
     tool_message("%s is %s, so no library can be loaded into it: it is watched from outside, as "
                  "chroprof attach does, and all times are estimates", path,
                  setuid ? "setuid" : "linked statically");

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "numbers.h"
 #include "origin.h"
 #include "screen.h"
 #include "terminal.h"
@@ -133,16 +134,6 @@ static void top_counts(top *t)
     }
 }
 
-/* To a hundredth of it; without the library of mathematics. */
-static double root_of(double x)
-{
-    double root = x > 1 ? x : 1;
-    for (int i = 0; i < 40; i++) {
-        root = (root + x / root) / 2;
-    }
-    return root;
-}
-
 /* Nobody counted; a share that n looks met differs from the true one by so much (standard error), at
  * most. */
 static void top_error(top *t)
@@ -151,7 +142,7 @@ static void top_error(top *t)
     uint64_t looks = t->watch.shown != NULL ? watch_samples(from, t->watch.shown) : 0;
     if (looks > 0) {
         top_item(t, SHEET_WARM, t->sheet.ascii ? "estimates, +-%.0f%%" : "estimates, \xC2\xB1%.0f%%",
-                 50 / root_of((double)looks));
+                 50 / root((double)looks));
     } else {
         top_item(t, SHEET_WARM, "estimates");
     }
