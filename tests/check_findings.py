@@ -339,6 +339,19 @@ class Profile:
         assert t["at_once"] * 10 >= t["iterations"] * 9 - 9, "not most of the waits"
         assert t["at_once"] * 1e9 >= 4990 * self.elapsed, "too few"
 
+    def saturates(self, x):
+        say = self.read(x, "The loop has room for at most {C:times} times this load: it was busy for "
+                        "{P:share} of the run", "The loop has next to no room for more load: it was "
+                        "busy for {P:share} of the run")
+        t = self.totals
+        all_ns = self.elapsed - t["start_ns"] - t["exit_ns"]
+        share_is(say["share"], x["value_ns"], all_ns)
+        assert x["value_ns"] <= self.work and t["iterations"] >= 100
+        if say.get("times"):
+            assert float(say["times"]) <= all_ns / x["value_ns"] < float(say["times"]) + 0.11
+        else:
+            assert all_ns < 1.11 * x["value_ns"]
+
     def check(self):
         assert self.found and len(set(self.kinds)) == len(self.kinds), self.kinds
         assert self.elapsed == self.asleep + self.work

@@ -198,12 +198,18 @@ static const truth truths[] = {
       "and a (app.c:1) took the most of all tasks, 5.0%.",
       AMPLE },
     { "1000*(i5 a1 b1 c1 d1)", "FINE", NULL, AMPLE },
-    { "1000*(a1 b1 c1 i0.1)", "FINE",
+    { "1000*(a1 b1 c1 i0.1)", "FINE SATURATES",
       "No task stands out in 3.10 s, but the loop was idle for "
       "only "
       "3.2% of it, and a (app.c:1) took the most of all tasks, 32.3%; the next took 32.3%.",
       AMPLE },
     { "100*(i9 a0.5) a20", "FINE", NULL, AMPLE },
+    /* how much more load it takes: from 60 % of the run, a second of work and 100 iterations on */
+    { "1000*(i4 a3 b3)", "FINE SATURATES", NULL, AMPLE },
+    { "1000*(i4.01 a3 b3)", "FINE", NULL, AMPLE },
+    { "101*(i6 a5 b5)", "STUTTERS SATURATES", NULL, AMPLE },
+    { "99*(i6 a5 b5)", "STUTTERS", NULL, AMPLE },
+    { "99*(i8 a6 b6)", "STUTTERS", NULL, AMPLE },
     /* one site occupies the loop, and not: its share, its part of the work, its lead */
     { "1000*(i8 a2)", "OCCUPIES",
       "a (app.c:1) occupies the loop most: 20.0% of the run, 2.00 s in "
@@ -226,10 +232,10 @@ static const truth truths[] = {
     { "1000*(i5 a1 u3)", "UNINSTRUMENTED", NULL, AMPLE },
     { "1000*(i5 a3 u1)", "OCCUPIES UNINSTRUMENTED", NULL, AMPLE },
     { "1000*(i5 a3 u0.9)", "OCCUPIES", NULL, AMPLE },
-    { "1000*(i1 a3 u6)", "UNINSTRUMENTED OCCUPIES", NULL, AMPLE },
-    { "1000*(i1 a6 u3)", "OCCUPIES UNINSTRUMENTED", NULL, AMPLE },
-    { "1000*(i2 a6 u2)", "OCCUPIES UNINSTRUMENTED", NULL, AMPLE },
-    { "1000*(i2 a6.1 u1.9)", "OCCUPIES", NULL, AMPLE },
+    { "1000*(i1 a3 u6)", "UNINSTRUMENTED OCCUPIES SATURATES", NULL, AMPLE },
+    { "1000*(i1 a6 u3)", "OCCUPIES UNINSTRUMENTED SATURATES", NULL, AMPLE },
+    { "1000*(i2 a6 u2)", "OCCUPIES UNINSTRUMENTED SATURATES", NULL, AMPLE },
+    { "1000*(i2 a6.1 u1.9)", "OCCUPIES SATURATES", NULL, AMPLE },
     { "U5000", "UNINSTRUMENTED", "No task ran in 5.00 s, so nothing is instrumented yet.", AMPLE },
     { "1000*(i1) U200", "UNINSTRUMENTED", NULL, AMPLE },
     /* nobody reports idle */
@@ -531,7 +537,7 @@ typedef struct pair {
 
 /* Of a difference only the second program is seen. */
 static const pair differences[] = { { "1000*(i1 a9)", "1000*(i9 b0.5)", "FINE" },
-                                    { "1000*(i9 b0.5)", "1000*(i1 a9)", "OCCUPIES" },
+                                    { "1000*(i9 b0.5)", "1000*(i1 a9)", "OCCUPIES SATURATES" },
                                     { "i5 a300", "100*(i9 a1)", "FINE" },
                                     { "100*(i9 a1)", "i5 a300 i5", "STALL OCCUPIES" },
                                     { "z50 100*(i9 a1)", "100*(i9 a1)", "FINE" },
@@ -624,7 +630,7 @@ TEST(merged_ones_have_the_sums_of_both)
 
 /* >>the report */
 
-/* What a site does to the loop is said once before the figures, so that the leak, the last of five
+/* What a site does to the loop is said once before the figures, so that the leak, the fifth of six
  * findings, stands there too. Nothing is left out: the rest comes at the end. */
 TEST(the_report_has_every_finding_and_none_hides_another)
 {
@@ -637,16 +643,17 @@ TEST(the_report_has_every_finding_and_none_hides_another)
                 "a400 i5",
                 0);
     count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
-    CHECK_EQ(count, 5);
+    CHECK_EQ(count, 6);
     CHECK_EQ(rows[0].kind, CHROPROF_FINDING_STALL);
     CHECK_EQ(rows[1].kind, CHROPROF_FINDING_RISING);
     CHECK_EQ(rows[2].kind, CHROPROF_FINDING_OCCUPIES);
     CHECK_EQ(rows[4].kind, CHROPROF_FINDING_LEAKS);
+    CHECK_EQ(rows[5].kind, CHROPROF_FINDING_SATURATES);
     text = written(p, CHROPROF_TEXT)->bytes;
     figures = strstr(text, "elapsed ");
     last = strstr(text, "\nMORE FINDINGS");
     CHECK(figures != NULL && last > figures);
-    CHECK(strstr(text, "  1 more: see MORE FINDINGS below") < figures);
+    CHECK(strstr(text, "  2 more: see MORE FINDINGS below") < figures);
     CHECK(strstr(text, "did not finish") < figures);
     CHECK(strstr(text, "occupies the loop most") > last);
     for (i = 0; i < count; i++) {
@@ -1311,6 +1318,14 @@ static void hold_fine(figures *f)
     }
 }
 
+static void hold_saturation(figures *f, const chroprof_finding *x)
+{
+    uint64_t all = f->t.elapsed_ns - f->t.start_ns - f->t.exit_ns;
+    CHECK(x->value_ns * 10 + 10 >= all * 6);
+    says(f, "load: it was busy for ");
+    says_share(f, x->value_ns, all);
+}
+
 static void hold_figures(figures *f, const chroprof_finding *x)
 {
     f->at = x->text;
@@ -1329,6 +1344,7 @@ static void hold_figures(figures *f, const chroprof_finding *x)
     case CHROPROF_FINDING_FULL: hold_full(f); break;
     case CHROPROF_FINDING_ORDER: hold_disorder(f); break;
     case CHROPROF_FINDING_SPINS: hold_spin(f, x); break;
+    case CHROPROF_FINDING_SATURATES: hold_saturation(f, x); break;
     case CHROPROF_FINDING_STUTTERS: hold_stutters(f, x); break;
     default:
         CHECK_EQ(x->kind, CHROPROF_FINDING_FINE);

@@ -657,5 +657,6 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__find_full(&q);
     chroprof__find_disorder(&q);
     chroprof__find_nothing(&q);
+    chroprof__find_saturation(&q);
     return q.count;
 }

@@ -115,3 +115,53 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
     c->file = "";
     return ": %s %f, for %T3 in all.%u";
 }
+
+/* What a tenth of the whole windows had to do, those with most, n[3] of n[4]. False: there are too
+ * few windows, or all are much alike. */
+static bool chroprof__busiest_tenth(const chroprof__inquiry *q, chroprof__case *c)
+{
+    uint32_t count[101];
+    uint64_t work_ns[101], width_ns = 0, some = 0, all = chroprof_windows(q->p, NULL, 0);
+    chroprof_windows_cursor cursor;
+    chroprof_window w;
+    memset(count, 0, sizeof(count));
+    memset(work_ns, 0, sizeof(work_ns));
+    memset(&cursor, 0, sizeof(cursor));
+    all -= all > 0;                         /* the last one is not whole */
+    for (uint64_t k = 0; k < all && chroprof_next_windows(q->p, &cursor, &w, 1); k++) {
+        uint64_t ns = chroprof__minus(w.end_ns - w.start_ns, w.idle_ns);
+        width_ns = w.end_ns - w.start_ns;
+        count[chroprof__ppm(ns, width_ns) / 10000 % 101]++;
+        work_ns[chroprof__ppm(ns, width_ns) / 10000 % 101] += ns;
+    }
+    c->n[3] = 0;
+    for (int k = 100; k >= 0 && some * 10 < all; k--) {
+        some += count[k];
+        c->n[3] += work_ns[k];
+    }
+    c->n[4] = some * width_ns;
+    return all >= 20 && some * 5 <= all &&
+           chroprof__ppm(c->n[3], c->n[4]) > chroprof__ppm(c->n[0], c->n[1]) + 50000;
+}
+
+/* At which load would a wait no longer be left? Where the figures can be trusted, and work comes
+ * with load: not of a program that hangs or spins, of its start, or of a few iterations. */
+static void chroprof__find_saturation(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    uint64_t apart_ns = t->start_ns + t->exit_ns;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, NULL,
+                                         chroprof__minus(q->work, apart_ns));
+    c.share_of = c.n[1] = chroprof__minus(t->elapsed_ns, apart_ns);
+    c.count = t->iterations;
+    if (c.n[0] == 0 || (q->count > 0 && q->keys[0] >> 32 >= 70))
+        return;
+    c.n[2] = c.n[1] / (c.n[0] / 10 + 1);
+    bool tenth = chroprof__busiest_tenth(q, &c);
+    chroprof__report(q, &c, c.n[2] > 10
+                         ? "The loop has room for at most %x2 times this load: it was busy for "
+                           "%p01 of the run"
+                         : "The loop has next to no room for more load: it was busy for %p01 of "
+                           "the run",
+                     tenth ? ", and for %p34 of its busiest tenth" : NULL, ".");
+}

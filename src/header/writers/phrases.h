@@ -67,8 +67,8 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
     { 70, 70, 0, 900000, 0, 5000 },
     /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
     { 38, 38, 0, 0, 100, 10 },
-    /* SATURATES */
-    { 30, 30, 0, 0, 0, 1 },
+    /* SATURATES: below 60 % there is room for much more. After FINE, which it may go with. */
+    { 27, 27, 600000, 0, 1000, 100 },
     /* STUTTERS: twice a second is often, and 5 % of the run is felt. After the stalls. */
     { 44, 44, 50000, 0, 0, 2 }
 };
@@ -233,7 +233,8 @@ static void chroprof__say_phrase(chroprof__phrase *s, const chroprof__case *c, c
 }
 
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1]; %s is the site, %o its bare name, %n the other name, %w that with more of it. */
+ * of n[1], %x0 tenths; %s is the site, %o its bare name, %n the other name, %w that with more of
+ * it. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
 {
     char one[2] = { 0, 0 };
@@ -262,7 +263,7 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             chroprof__say_figure(s, how, pair);
             sentence += 2;
         } else {
-            chroprof__say_figure(s, how, c->n + (*++sentence - '0'));
+            chroprof__say_figure(s, how == 'x' ? 'f' : how, c->n + (*++sentence - '0'));
         }
     }
 }
