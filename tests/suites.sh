@@ -22,6 +22,7 @@ scripts() { cat <<END
 run_command|short|timer|75|tools|env QUICK=1 sh tests/run_command.sh $B/chroprof
 run_names|short|timer|20|tools|sh tests/run_names.sh $B/chroprof
 run_node|short|timer|10|tools|sh tests/run_node.sh $B/chroprof
+run_python|short|timer|15|tools|sh tests/run_python.sh $B/chroprof
 run_waits|short|timer|15|tools|sh tests/run_waits.sh $B/chroprof
 examples|short|timer|45|tools|env QUICK=1 sh tests/examples.sh
 top|short|timer|35|tools|sh tests/top.sh $B/chroprof
@@ -48,6 +49,7 @@ dist|short|-|20|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
 parts|short|-|25|none|env QUICK=1 sh tests/parts.sh
 parts-all|rest|-|40|none|sh tests/parts.sh
+run_python-all|rest|timer|30|tools|env SAMPLES=1000 sh tests/run_python.sh $B/chroprof
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
 json_values|short|-|10|none|python3 tests/json_values.py
 run_command-all|rest|timer|90|tools|sh tests/run_command.sh $B/chroprof

@@ -121,6 +121,7 @@ static bool begin_attach(attach *a, const char *word)
         tool_message("attach: /proc/%s/maps can't be read: run this as its user or as root", word);
         return false;
     }
+    attach_python_begin(a->pid);
     a->begin_ns = attach_now();
     return true;
 }
@@ -186,6 +187,10 @@ static const char attach_text[] =
     "\n"
     "A wait of a known loop (libuv, GLib, libevent, libev, sd-event) is idle; of others\n"
     "the shallowest wait of a thread. A deeper wait is a callback that is blocked.\n"
+    "\n"
+    "Functions of CPython 3.11 have their names: in the stack they stand in place of the\n"
+    "interpreter's own function that runs them. Their lines are those that ran. A program\n"
+    "in another version has native names, and a message says so.\n"
     "\n"
     "You need the right to trace the program: be its user, or root. Only one program\n"
     "can: not while gdb or strace do. Ctrl-C ends this command; the program goes on.\n"

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ATTACH_FRAMES 120
+#define ATTACH_FRAMES 200
+#define ATTACH_NATIVE 120              /* frames of code that are looked for at most */
 #define ATTACH_COPY (256u << 10)       /* bytes of a stack that are copied at most */
 #define ATTACH_SITES 16                /* places where a thread waits that are remembered */
 #define ATTACH_WORDS 64
@@ -32,6 +33,7 @@ typedef struct attach_site {
     attach_facts key;
     uint32_t stack;            /* number; 0: a free row */
     uint32_t words;
+    uint64_t python;           /* attach_python_mark */
     uint32_t at[ATTACH_WORDS]; /* bytes above key.stack */
     uint64_t value[ATTACH_WORDS];
 } attach_site;
@@ -122,7 +124,9 @@ bool attach_ready(pid_t pid, int epoll, char *out, size_t size);
 
 /* attach_unwind.c */
 bool attach_unwind_begin(pid_t pid);
-size_t attach_unwind(const attach_image *image, uint64_t *frames);
+/* tops: for each frame an address above its part of the stack, and not above its caller's; 0: not
+ * known. Room for ATTACH_NATIVE each. */
+size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops);
 void attach_unwind_end(void);
 uint32_t attach_keep(const uint64_t *frames, size_t count);
 size_t attach_stack(uint32_t number, const uint64_t **frames);
@@ -134,10 +138,37 @@ typedef struct attach_module {
     bool program, loops, libc; /* what it is */
 } attach_module;
 bool attach_find(uint64_t address, attach_module *out);
+/* Each by number, and where its file can be opened; false: there are no more. */
+bool attach_module_at(size_t number, attach_module *out, char *real, size_t size);
 /* The function's name, or file+0xoffset. */
 void attach_name(uint64_t address, char *out, size_t size);
 /* The name of the symbol that the address is in; NULL: none. */
 const char *attach_symbol(uint64_t address);
+
+/* attach_python.c */
+/* Looks for an interpreter of Python, and says so if it is one whose functions are not known. */
+void attach_python_begin(pid_t pid);
+/* While the thread is stopped. */
+void attach_python_read(pid_t tid);
+/* One number for all that was read last; 0: no function in Python. */
+uint64_t attach_python_mark(void);
+/* Puts what was read last into the stack of that thread; frames: room for ATTACH_FRAMES. */
+size_t attach_python_weave(uint64_t *frames, const uint64_t *tops, size_t count);
+bool attach_python_is_in(const uint64_t *frames, size_t count);
+/* A function of the program itself: neither of Python nor of a package that was installed. */
+bool attach_python_is_own(uint64_t address);
+void attach_python_name(uint64_t address, char *out, size_t size);
+/* Among the frames inside the loop the program's own outermost function in Python; if it has none, the
+ * outermost one. false: none. */
+typedef struct attach_function {
+    const char *name, *file;
+    uint32_t line;             /* where it begins */
+} attach_function;
+bool attach_python_holder(const uint64_t *frames, size_t inside, attach_function *out);
+/* From there on: the innermost own one, and what it called. */
+void attach_python_way(const uint64_t *frames, size_t inside, char *out, size_t size);
+/* As made_names.h has them. */
+char *attach_python_names(void);
 
 /* attach_loop.c */
 typedef struct attach_activation {
@@ -160,6 +191,8 @@ bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);
 /* What runs in a stack: the outermost function inside the loop that is the program's own. */
+/* The same, if it is one in Python. */
+bool attach_holder_python(const attach_log *log, uint32_t stack, attach_function *out);
 const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size);
 /* The way from there to what was running or waiting, shortened: "keysCommand > stringmatchlen". */
 void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size);

@@ -10,11 +10,13 @@
 
 #ifdef __linux__
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../chroprof.h"
+#include "../run/board.h"
 
 /* >>which */
 
@@ -216,10 +218,12 @@ size_t attach_inside(uint32_t stack, const attach_log *log)
 /* The program's own function that is at this number or further out; 0: none. Numbers begin with 1. */
 static size_t own_from(const uint64_t *frames, size_t number, size_t count)
 {
+    bool in_python = attach_python_is_in(frames, count);
     for (size_t i = number > 0 ? number - 1 : 0; i < count; i++) {
         attach_module m;
         uint64_t at = frames[i] - (i > 0);
-        if (attach_symbol(at) != NULL && attach_find(at, &m) && !m.libc && !m.loops) {
+        if (in_python ? attach_python_is_own(frames[i])
+                      : attach_symbol(at) != NULL && attach_find(at, &m) && !m.libc && !m.loops) {
             return i + 1;
         }
     }
@@ -247,15 +251,28 @@ static bool met_always(const attach_log *log, const uint64_t *frames, size_t cou
     return true;
 }
 
+bool attach_holder_python(const attach_log *log, uint32_t stack, attach_function *out)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    return count > 0 && attach_python_holder(frames, attach_inside(stack, log), out);
+}
+
 /* Where no wait was seen, nobody knows the loop's function. */
 const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size)
 {
     const uint64_t *frames;
     size_t count = attach_stack(stack, &frames);
     size_t inside = count > 0 ? attach_inside(stack, log) : 0;
+    attach_function in_python;
     attach_module m;
     name[0] = '\0';
     if (log->wait_count == 0 && met_always(log, frames, count, name, size)) {
+        return name;
+    }
+    if (inside > 0 && attach_python_holder(frames, inside, &in_python)) {
+        (void)snprintf(name, size, "%s (%s:%" PRIu32 ")", in_python.name, last_part(in_python.file),
+                       in_python.line);
         return name;
     }
     for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
@@ -295,7 +312,12 @@ void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size)
     size_t last = count > 0 ? attach_inside(stack, log) : 0;
     size_t places[3] = { 0, 0, 0 };        /* of a frame, plus one: library, inner, outer */
     const char *holder = NULL;
+    attach_function in_python;
     out[0] = '\0';
+    if (last > 0 && attach_python_holder(frames, last, &in_python)) {
+        attach_python_way(frames, last, out, size);
+        return;
+    }
     for (size_t i = 0; i < last; i++) {
         attach_module m;
         uint64_t at = frames[i] - (i > 0);
@@ -341,11 +363,17 @@ static bool is_idle_row(const feeder *f, const attach_row *row)
 /* Between the loop's waits: the callback by its function. */
 static const chroprof_site *site_of(feeder *f, uint32_t stack)
 {
+    attach_function in_python;
     char name[200];
     if (stack == 0) {
         return f->other;
     }
     if (f->sites[stack] == NULL) {
+        if (attach_holder_python(f->log, stack, &in_python)) {
+            f->sites[stack] = chroprof_site_make(f->p, in_python.name, in_python.file,
+                                                 in_python.line);
+            return f->sites[stack] != NULL ? f->sites[stack] : f->other;
+        }
         (void)attach_holder(f->log, stack, name, sizeof name);
         f->sites[stack] = chroprof_site_make(f->p, name[0] != '\0' ? name : "code between waits",
                                              "", 0);

@@ -17,6 +17,7 @@
 #include "block.h"
 #include "commands.h"
 #include "formats.h"
+#include "made_names.h"
 #include "message.h"
 #include "output.h"
 
@@ -112,10 +113,14 @@ static bool make_profile(attach_profile *made, const attach *a, const attach_thr
     made->file.name = made->file.place = name;
     made->file.size = PROFILE_SIZE;
     made->file.copy = malloc(PROFILE_SIZE);
-    return made->file.copy != NULL &&
-           chroprof_snapshot(made->block, PROFILE_SIZE, made->file.copy, PROFILE_SIZE) ==
-               CHROPROF_OK &&
-           block_view(&made->file) == CHROPROF_OK;
+    if (made->file.copy == NULL ||
+        chroprof_snapshot(made->block, PROFILE_SIZE, made->file.copy, PROFILE_SIZE) !=
+            CHROPROF_OK ||
+        block_view(&made->file) != CHROPROF_OK) {
+        return false;
+    }
+    made_names_keep(made->file.copy, PROFILE_SIZE, attach_python_names());
+    return true;
 }
 
 static double percent_of(uint64_t part, uint64_t whole)
@@ -209,7 +214,8 @@ static void tell_spin(const attach *a, const attach_thread *t)
 bool attach_write_copy(void *user, FILE *out)
 {
     const block_file *file = (const block_file *)user;
-    return fwrite(file->copy, 1, file->size, out) == file->size;
+    return fwrite(file->copy, 1, file->size, out) == file->size &&
+           made_names_write(file->copy, out);
 }
 
 static int keep_profile(const attach *a, attach_profile *made, size_t number)

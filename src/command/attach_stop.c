@@ -294,6 +294,7 @@ static void copy_all(pid_t pid, pid_t tid, attach_image *image)
     if (get_registers(tid, &r)) {
         read_registers(&r, image);
         image->copied = attach_read(pid, image->stack, image->copy, sizeof image->copy);
+        attach_python_read(tid);
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "../run/board.h"
 #include "demangle.h"
+#include "../run/python.h"
 #include "elf.h"
 #include "elf_ranges.h"
 
@@ -145,7 +146,7 @@ static module *module_at(uint64_t address)
 static module *find_module(uint64_t address)
 {
     module *m = module_at(address);
-    if (m == NULL && attach_now() - looked_at > 1000000000u) {
+    if (m == NULL && !python_is_address(address) && attach_now() - looked_at > 1000000000u) {
         read_maps();
         m = module_at(address);
     }
@@ -167,16 +168,11 @@ static void read_symbols(module *m)
     }
 }
 
-bool attach_find(uint64_t address, attach_module *out)
+static void describe_module(const module *m, attach_module *out)
 {
     static char program[512];
     char link[40];
-    module *m = find_module(address);
     const char *name;
-    if (m == NULL) {
-        return false;
-    }
-    read_symbols(m);
     (void)snprintf(link, sizeof link, "/proc/%ld/exe", (long)watched_pid);
     ssize_t count = program[0] == '\0' ? readlink(link, program, sizeof program - 1) : 0;
     if (count > 0) {
@@ -192,6 +188,26 @@ bool attach_find(uint64_t address, attach_module *out)
     out->loops = is_loop_library(name);
     out->libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
                 strncmp(name, "ld-", 3) == 0 || strncmp(name, "libpthread", 10) == 0;
+}
+
+bool attach_find(uint64_t address, attach_module *out)
+{
+    module *m = find_module(address);
+    if (m == NULL) {
+        return false;
+    }
+    read_symbols(m);
+    describe_module(m, out);
+    return true;
+}
+
+bool attach_module_at(size_t number, attach_module *out, char *real, size_t size)
+{
+    if (number >= module_count) {
+        return false;
+    }
+    describe_module(&modules[number], out);
+    real_path(&modules[number], real, size);
     return true;
 }
 
@@ -207,10 +223,12 @@ const char *attach_symbol(uint64_t address)
 
 void attach_name(uint64_t address, char *out, size_t size)
 {
-    const char *symbol = attach_symbol(address);
+    const char *symbol = python_is_address(address) ? NULL : attach_symbol(address);
     const module *m = find_module(address);
     char *readable = symbol != NULL ? demangled(symbol) : NULL;
-    if (symbol != NULL) {
+    if (python_is_address(address)) {
+        attach_python_name(address, out, size);
+    } else if (symbol != NULL) {
         (void)snprintf(out, size, "%s", readable != NULL ? readable : symbol);
     } else if (m != NULL) {
         uint64_t begin = address - m->base;
@@ -280,14 +298,17 @@ static bool word_at(const attach_image *m, uint64_t address, uint64_t *out)
 }
 
 /* By frame pointers; [0] is there. */
-static size_t walk_frames(const attach_image *m, uint64_t *frames)
+static size_t walk_frames(const attach_image *m, uint64_t *frames, uint64_t *tops)
 {
     uint64_t at = m->frame;
     uint64_t next;
     uint64_t back;
     size_t count = 1;
-    while (count < ATTACH_FRAMES && word_at(m, at, &next) && word_at(m, at + 8, &back) &&
+    tops[0] = 0;
+    while (count < ATTACH_NATIVE && word_at(m, at, &next) && word_at(m, at + 8, &back) &&
            find_module(back) != NULL) {
+        tops[count - 1] = at;
+        tops[count] = 0;
         frames[count++] = back;
         if (next <= at) {
             break;
@@ -300,6 +321,7 @@ static size_t walk_frames(const attach_image *m, uint64_t *frames)
 #if defined(CHROPROF_LIBDW) && defined(__x86_64__)
 
 #include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
 
 static Dwfl *dwfl;
 static const attach_image *image_now;
@@ -307,6 +329,7 @@ static uint64_t reported_at;
 
 typedef struct walk {
     uint64_t *frames;
+    uint64_t *tops;
     size_t count;
 } walk;
 
@@ -352,13 +375,32 @@ static bool set_registers(Dwfl_Thread *thread, void *user)
     return dwfl_thread_state_registers(thread, 0, 17, all);
 }
 
+/* The stack pointer in a frame: above it is its part of the stack, below it the callee's. 0: this libdw
+ * does not tell. */
+static uint64_t stack_of(Dwfl_Frame *frame)
+{
+    Dwarf_Word stack = 0;
+#if _ELFUTILS_PREREQ(0, 188)
+    if (dwfl_frame_reg(frame, 7, &stack) != 0) {
+        stack = 0;
+    }
+#else
+    (void)frame;
+#endif
+    return stack;
+}
+
 static int take_frame(Dwfl_Frame *frame, void *user)
 {
     walk *w = (walk *)user;
     Dwarf_Addr code;
     bool exact;
-    if (!dwfl_frame_pc(frame, &code, &exact) || w->count == ATTACH_FRAMES) {
+    if (!dwfl_frame_pc(frame, &code, &exact) || w->count == ATTACH_NATIVE) {
         return DWARF_CB_ABORT;
+    }
+    w->tops[w->count] = 0;
+    if (w->count > 0) {
+        w->tops[w->count - 1] = stack_of(frame);
     }
     w->frames[w->count++] = code;
     return DWARF_CB_OK;
@@ -387,9 +429,9 @@ static bool begin_dwfl(void)
     return dwfl != NULL;
 }
 
-size_t attach_unwind(const attach_image *image, uint64_t *frames)
+size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops)
 {
-    walk w = { frames, 0 };
+    walk w = { frames, tops, 0 };
     image_now = image;
     if (dwfl != NULL && dwfl_addrmodule(dwfl, image->code) == NULL &&
         attach_now() - reported_at > 1000000000u) {
@@ -400,7 +442,7 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames)
     }
     if (w.count < 2) {
         frames[0] = image->code;
-        w.count = walk_frames(image, frames);
+        w.count = walk_frames(image, frames, tops);
     }
     return w.count;
 }
@@ -418,10 +460,10 @@ static bool begin_dwfl(void)
     return true;
 }
 
-size_t attach_unwind(const attach_image *image, uint64_t *frames)
+size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops)
 {
     frames[0] = image->code;
-    return walk_frames(image, frames);
+    return walk_frames(image, frames, tops);
 }
 
 void attach_unwind_end(void)

@@ -37,7 +37,8 @@ static bool has_not_moved(const attach_facts *a, const attach_facts *b)
            a->first == b->first && a->turns == b->turns && a->cpu_ns == b->cpu_ns;
 }
 
-static bool is_same_site(const attach *a, const attach_site *s, const attach_facts *f)
+static bool is_same_site(const attach *a, const attach_thread *t, const attach_site *s,
+                         const attach_facts *f)
 {
     static unsigned char bytes[64 << 10];
     size_t need = s->words > 0 ? s->at[s->words - 1] + 8u : 0;
@@ -51,7 +52,8 @@ static bool is_same_site(const attach *a, const attach_site *s, const attach_fac
             return false;
         }
     }
-    return true;
+    attach_python_read(t->tid);             /* it sleeps: that is as good as stopped */
+    return attach_python_mark() == s->python;
 }
 
 /* The words of the stack that hold the return addresses. */
@@ -62,6 +64,7 @@ static void keep_site(attach_thread *t, const attach_image *image, const attach_
     size_t at = 0;
     memset(s, 0, sizeof *s);
     s->key = *f;
+    s->python = attach_python_mark();
     s->stack = image->stack == f->stack ? stack : 0;
     for (size_t i = 1; i < count && s->words < ATTACH_WORDS; i++) {
         size_t look = at;
@@ -80,7 +83,7 @@ static void keep_site(attach_thread *t, const attach_image *image, const attach_
 static uint32_t known_site(const attach *a, const attach_thread *t, const attach_facts *f)
 {
     for (size_t i = 0; f->call >= 0 && i < ATTACH_SITES; i++) {
-        if (is_same_site(a, &t->sites[i], f)) {
+        if (is_same_site(a, t, &t->sites[i], f)) {
             return t->sites[i].stack;
         }
     }
@@ -135,23 +138,27 @@ static bool may_watch(const attach *a, uint64_t now)
 static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row *row)
 {
     uint64_t frames[ATTACH_FRAMES];
+    uint64_t all[ATTACH_NATIVE];
+    uint64_t tops[ATTACH_NATIVE];
     const attach_row *before = t->log.count > 0 ? &t->log.rows[t->log.count - 1] : NULL;
     bool wait = attach_is_wait(f->call);
     bool watch = !wait && !a->process && (before == NULL || !attach_is_wait(before->call)) &&
                  may_watch(a, row->at_ns);
     bool watched = t->watched;
-    size_t count;
+    size_t count, native;
     if (!attach_copy(t, a->pid, &a->image, &a->costs, watch)) {
         row->same = t->watched && !t->waited;
         return false;
     }
-    count = attach_unwind(&a->image, frames);
+    native = attach_unwind(&a->image, all, tops);
+    memcpy(frames, all, native * sizeof *frames);
+    count = attach_python_weave(frames, tops, native);
     row->stack = attach_keep(frames, count);
     row->ran = row->ran && !attach_sleeps(a->image.left);
     if (f->call == ATTACH_RUNS) {
         row->call = (int32_t)a->image.call;
     } else {
-        keep_site(t, &a->image, f, frames, count, row->stack);
+        keep_site(t, &a->image, f, all, native, row->stack);
     }
     row->same = watched && !t->waited;
     t->waited = false;

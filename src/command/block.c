@@ -18,6 +18,7 @@
 #include "content.h"
 #include "hide.h"
 #include "input.h"
+#include "made_names.h"
 #include "message.h"
 #include "origin.h"
 #include "profile.h"
@@ -75,7 +76,12 @@ static chroprof_result block_take(block_file *file, int fd, size_t size)
         result = block_snapshot(live, size, file->copy, file->just_ended);
     }
     (void)munmap(live, size);
-    return result == CHROPROF_OK ? block_view(file) : result;
+    result = result == CHROPROF_OK ? block_view(file) : result;
+    if (result == CHROPROF_OK) {
+        char *names = made_names_in(fd, size);
+        made_names_keep(file->copy, size, names != NULL ? names : made_names_beside(file->place));
+    }
+    return result;
 }
 
 chroprof_result block_read(block_file *file)
@@ -133,6 +139,9 @@ const char *block_problem(const block_file *file, chroprof_result result)
 
 void block_close(block_file *file)
 {
+    if (file->copy != NULL) {
+        made_names_keep(file->copy, 0, NULL);
+    }
     free(file->copy);
     file->copy = NULL;
 }
@@ -313,6 +322,8 @@ bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_
     result = result == CHROPROF_OK ? block_view(file) : result;
     if (result != CHROPROF_OK) {
         tool_message("%s: %s", name, block_problem(file, result));
+    } else {
+        made_names_keep(file->copy, count, made_names_behind(bytes, count));
     }
     return result == CHROPROF_OK;
 }

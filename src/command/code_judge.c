@@ -5,14 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/python.h"
 #include "code_words.h"
 
 /* >>causes calls */
 
-/* Code that somebody wrote in JavaScript or Python; node's own is in files called node:... */
+/* Code that somebody wrote in JavaScript or Python for this program; node's own is in files called
+ * node:..., for Python's and installed packages see python_is_library. */
 static bool is_script(const stack_frame *frame, json_text file)
 {
     static const char internal[] = "node:";
+    char path[4096];
+    if (frame->python) {
+        return json_unescape(file, path, sizeof path) && !python_is_library(path);
+    }
     return frame->script && file.length > 0 &&
            (file.length < sizeof internal - 1 ||
             memcmp(file.bytes, internal, sizeof internal - 1) != 0);
@@ -44,6 +50,7 @@ static void cause_add_frame(cause *c, size_t i)
         one->file = inlined.calls[k - 1].file;
         one->line = inlined.calls[k - 1].line;
         c->scripted = c->scripted || frame->script;
+        c->python = c->python || frame->python;
         parent = c->count++;
     }
     c->innermost[i] = parent;
@@ -113,9 +120,14 @@ void cause_clear(cause *c)
 static bool is_same_name(const cause *c, size_t a, size_t b)
 {
     const call *one = &c->calls[a], *other = &c->calls[b];
-    return compare_text(one->name, other->name) == 0 &&    /* a script has many without a name */
-           (!one->frame->script || (one->line == other->line &&
-                                    compare_text(one->file, other->file) == 0));
+    if (compare_text(one->name, other->name) != 0) {
+        return false;
+    }
+    if (!one->frame->script) {
+        return true;
+    }
+    return (one->frame->python || one->line == other->line) &&     /* JavaScript has many without a name */
+           compare_text(one->file, other->file) == 0;
 }
 
 static bool is_callee(const cause *c, size_t i, uint32_t distance)
@@ -215,13 +227,29 @@ bool cause_is_program(const cause *c, const call *one)
     return c->program.length > 0 && compare_text(one->frame->module, c->program) == 0;
 }
 
-static bool has_name(const call *one)
+/* The interpreter's own function, or one of a module for it that has no symbol. */
+static bool is_of_python(const call *one)
+{
+    static const char *const begins[] = { "python", "libpython" };
+    char name[400];
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(begins[i]);
+        if (one->frame->module.length > length &&
+            memcmp(one->frame->module.bytes, begins[i], length) == 0) {
+            return !one->frame->python;
+        }
+    }
+    return !one->frame->python && json_unescape(one->name, name, sizeof name) &&
+           strstr(name, "+0x") != NULL;
+}
+
+static bool has_name(const cause *c, const call *one)
 {
     static const char trampoline[] = "Builtins_";      /* V8's, between functions in JavaScript */
     bool through = one->name.length >= sizeof trampoline - 1 &&
                    memcmp(one->name.bytes, trampoline, sizeof trampoline - 1) == 0;
     return one->frame->native && one->name.length > 0 && !one->frame->own && !through &&
-           !code_is_ours(one->frame);
+           !(c->python && is_of_python(one)) && !code_is_ours(one->frame);
 }
 
 /* Does the C library call it, outside of which nothing else is known? Then it is main, or that of a
@@ -331,7 +359,7 @@ static void find_anywhere(const cause *c, cause_found *found)
     bool walked = found->outer.call != NULL && cause_is_program(c, found->outer.call), any = false;
     for (size_t i = 0; i < c->count; i++) {
         const call *one = &c->calls[i];
-        bool may = one->weight > 0 && one->frame->root != SIZE_MAX && has_name(one) &&
+        bool may = one->weight > 0 && one->frame->root != SIZE_MAX && has_name(c, one) &&
                    cause_is_program(c, one) && !is_loop(c, one);
         presence p = may ? presence_of(c, i) : (presence){ 0, 0 };
         bool both = p.cut > 0 && p.cut < p.weight;
@@ -355,7 +383,7 @@ static void find_script(const cause *c, cause_found *found, const step *internal
     step most = { NULL, 0 };
     for (size_t i = 0; i < c->count; i++) {
         const call *one = &c->calls[i];
-        if (one->weight > 0 && cause_is_program(c, one) && has_name(one)) {
+        if (one->weight > 0 && cause_is_program(c, one) && has_name(c, one)) {
             presence p = presence_of(c, i);
             if (p.weight > most.weight) {
                 most.call = one;
@@ -376,7 +404,7 @@ static cause_found cause_walk(cause *c)
     memset(&found, 0, sizeof found);
     cause_begin(c);
     for (uint32_t distance = 1; cause_step(c, distance, &one); distance++) {
-        if (has_name(one.call)) {
+        if (has_name(c, one.call)) {
             found_add(c, &found, &one);
             internal = one.call->frame->script ? one : internal;
         }

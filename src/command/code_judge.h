@@ -35,7 +35,8 @@ typedef struct cause {
     uint64_t weight;           /* of the samples whose stacks are known */
     uint64_t all;              /* and of the others of a stall */
     json_text program;         /* the name of its file */
-    bool scripted;             /* the program is what this file interprets */
+    bool scripted;             /* the program is what this file interprets, */
+    bool python;               /* in Python */
     const call *bare;          /* a function without a name that was told; NULL: none */
 } cause;
 

@@ -330,6 +330,32 @@ void elf_exports_read(elf_symbols *s, const elf_file *f)
     (void)elf_symbols_of(s, f, ELF_DYNSYM);
 }
 
+uint64_t elf_export(const elf_file *f, const char *name)
+{
+    elf_section section, strings;
+    size_t each = f->wide ? 24 : 16;
+    uint64_t value = 0;
+    uint64_t i = 0;
+    unsigned char *table, *names = NULL;
+    while (elf_section_read(f, i, &section) && section.type != ELF_DYNSYM) {
+        i++;
+    }
+    table = elf_section_read(f, i, &section) ? elf_load(f, &section, ELF_MOST_BYTES) : NULL;
+    if (table != NULL && elf_section_read(f, section.link, &strings)) {
+        names = elf_load(f, &strings, ELF_MOST_BYTES);
+    }
+    for (uint64_t at = 0; names != NULL && value == 0 && section.size - at >= each; at += each) {
+        uint64_t text = elf_number(f, table + at, 4);
+        bool defined = elf_field(f, table + at, 14, 2, 6, 2) != 0;
+        if (defined && text < strings.size && strcmp((const char *)names + text, name) == 0) {
+            value = elf_field(f, table + at, 4, 4, 8, 8);
+        }
+    }
+    free(table);
+    free(names);
+    return value;
+}
+
 const char *elf_function(const elf_symbols *s, uint64_t address)
 {
     size_t low = 0;

@@ -63,6 +63,9 @@ void elf_symbols_read(elf_symbols *s, const elf_file *f);
 /* Only the table of those that other files may use. */
 void elf_exports_read(elf_symbols *s, const elf_file *f);
 
+/* What other files see under this name, code or data: where it lies. 0: nothing. */
+uint64_t elf_export(const elf_file *f, const char *name);
+
 /* The function that the address is in; NULL: in none that has a name. The nearest one below would
  * be a lie in a stripped file. */
 const char *elf_function(const elf_symbols *s, uint64_t address);

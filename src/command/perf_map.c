@@ -57,10 +57,15 @@ static void take_line(perf_map *m, char *line)
 void perf_map_read(perf_map *m, uint64_t pid)
 {
     char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/perf-%" PRIu64 ".map", pid);
+    perf_map_of_text(m, pid > 0 ? read_own_file(path) : NULL);
+}
+
+void perf_map_of_text(perf_map *m, char *text)
+{
     size_t lines = 1;
     memset(m, 0, sizeof *m);
-    (void)snprintf(path, sizeof path, "/tmp/perf-%" PRIu64 ".map", pid);
-    m->text = pid > 0 ? read_own_file(path) : NULL;
+    m->text = text;
     for (const char *at = m->text; at != NULL && (at = strchr(at, '\n')) != NULL; at++) {
         lines++;
     }

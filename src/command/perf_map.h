@@ -23,6 +23,9 @@ typedef struct perf_map {
 /* That of a process; empty if there is none, or if it is somebody else's. */
 void perf_map_read(perf_map *m, uint64_t pid);
 
+/* One of a text, which is then the map's. NULL: empty. */
+void perf_map_of_text(perf_map *m, char *text);
+
 /* What the map said last of an address; NULL: nothing. */
 const char *perf_map_name(const perf_map *m, uint64_t address);
 

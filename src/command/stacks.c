@@ -182,6 +182,7 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->libc = is_libc(frame->module);
     frame->own = is_own(frame->module);
     frame->script = w.language.length > 0;
+    frame->python = json_is(w.language, "python");
     frame->parent = stack_index(s, w.parent);
     link_stack_frame(s, s->count++);
     return true;

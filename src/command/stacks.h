@@ -51,6 +51,7 @@ typedef struct stack_frame {
     bool cut;                  /* in place of the outer frames that a sample lacks */
     bool libc;                 /* of the C library: whoever called it is to be named */
     bool script;               /* of a program in JavaScript or Python, by its own names */
+    bool python;               /* the second of these: its line is the one that ran, not the first */
     bool own;                  /* of the libraries of chroprof run: nobody wrote it who reads this */
 } stack_frame;
 

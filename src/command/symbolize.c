@@ -18,6 +18,7 @@
 #include "elf.h"
 #include "elf_ranges.h"
 #include "json.h"
+#include "made_names.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -272,6 +273,9 @@ static void name_made_code(symbolize *s, stack_row *row, const char *entry)
     made_code made;
     code_query q = { 0, 0, 0, 0, false };
     perf_map_split(entry, &made);
+    if (python_is_address(row->address)) {
+        made.line = python_line_of(row_address(row));
+    }
     code_call(&s->texts, &q, made.function, made.file, made.line);
     code_end(&s->texts, &q);
     code_language(&s->texts, &q, made.language);
@@ -292,18 +296,30 @@ static void tell_no_map(const symbolize *s)
 }
 
 /* Code that is in no module was made by the program itself, which may have left its names. */
-static void symbolize_made_code(symbolize *s)
+static void symbolize_by_map(symbolize *s, const perf_map *map)
 {
-    perf_map map;
-    perf_map_read(&map, s->profile->pid);
-    for (size_t i = 0; i < s->row_count && map.count > 0; i++) {
+    for (size_t i = 0; i < s->row_count && map->count > 0; i++) {
         stack_row *row = &s->rows[i];
-        const char *name = row->native && !row->done && row->module == UINT64_MAX
-                           ? perf_map_name(&map, row_address(row)) : NULL;
+        const char *name = row->native && !row->done && row->module == UINT64_MAX &&
+                           row->length == 0
+                           ? perf_map_name(map, row_address(row)) : NULL;
         if (name != NULL) {
             name_made_code(s, row, name);
         }
     }
+}
+
+static void symbolize_made_code(symbolize *s)
+{
+    const char *names = s->profile->view != NULL ? made_names_of(s->profile->view) : NULL;
+    perf_map map;
+    if (names != NULL) {
+        perf_map_of_text(&map, strdup(names));
+        symbolize_by_map(s, &map);
+        perf_map_free(&map);
+    }
+    perf_map_read(&map, s->profile->pid);
+    symbolize_by_map(s, &map);
     if (map.count == 0) {
         tell_no_map(s);
     }
