@@ -626,9 +626,13 @@ profiled --diff "$scratch/other" "$loops" quick
 refuses diff_other_version 2 "by another version"
 
 # a page, and what is wrong with the words
-caught --report "$scratch/page.html" "$loops" poll
+caught --report "$scratch/page.html" -o "$scratch/paged" "$loops" poll
 if grep -q the_slow_function "$scratch/page.html"; then ok page; else
     missed page "no such function"; fi
+texts() { sed -n 's/.*"kind":"[a-z_]*","text":\("[^"]*"\).*/\1/p'; }
+if [ "$(texts <"$scratch/page.html")" = \
+     "$("$command" dump "$scratch/paged" -f json 2>/dev/null | texts)" ]; then ok page_findings; else
+    fail page_findings "$(texts <"$scratch/page.html" | head -n 2)"; fi
 profiled
 refuses no_program 2 "missing argument PROGRAM"
 for option in --out --report; do

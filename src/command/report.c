@@ -155,8 +155,9 @@ static int report_attached(report *run)
 
 static int report_run(const tool_command *command, int count, char **words)
 {
-    static report run;
+    report run;                /* of its own: run and attach write pages by this, more than once */
     int result;
+    memset(&run, 0, sizeof run);
     if (!take_words(command, count, words, &run, run.sources, 2, &result)) {
         return result;
     }

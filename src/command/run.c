@@ -802,10 +802,18 @@ static void tell_wall(const run *r, const run_profiles *all)
     }
 }
 
-static void keep_all(run *r, run_profiles *all)
+/* The files are written at once, since nobody may read standard error, and `named` again: then the
+ * findings name the code. What a page has to say is said then; standard output is written once. */
+static void keep_all(run *r, run_profiles *all, bool named)
 {
-    if (all->count > 0 && r->out_name != NULL) {
+    char unsaid[8];
+    if (all->count > 0 && r->out_name != NULL && (named || !output_is_stdout(r->out_name))) {
         r->kept = keep_profiles(r, all) == TOOL_OK;
+    }
+    if (all->count > 0 && r->report_name != NULL && (named || !output_is_stdout(r->report_name))) {
+        tool_keep(named ? NULL : unsaid, sizeof unsaid);
+        (void)write_page(r, all);
+        tool_keep(NULL, 0);
     }
 }
 
@@ -818,15 +826,12 @@ static void report_profiles(run *r)
         tell_not_written(r->out_name);
         tell_not_written(r->report_name);
     }
-    keep_all(r, &all);         /* first: nobody may read standard error */
-    if (all.count > 0 && r->report_name != NULL) {
-        (void)write_page(r, &all);
-    }
+    keep_all(r, &all, false);
     if (r->before != NULL) {
         compare(r, &all);
     }
     write_reports(r, &all);
-    keep_all(r, &all);         /* again: now findings name the code */
+    keep_all(r, &all, true);
     tell_wall(r, &all);
     free_profiles(&all);
 }
