@@ -60,7 +60,7 @@ if [ "$(uname)" != Linux ]; then skip attach "needs Linux"; finish; fi
 $CC -O1 -g -o "$scratch/plain" tests/attached.c 2>"$scratch/log" ||
     { fail build "$(head -n 1 "$scratch/log")"; finish; }
 started plain quiet 300
-if ! attached --for 200ms && grep -q "can.t be watched" "$scratch/err"; then
+if ! attached --for 2s && grep -q "can.t be watched" "$scratch/err"; then
     skip attach "$(head -n 1 "$scratch/err")"
     finish
 fi

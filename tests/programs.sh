@@ -27,6 +27,7 @@
 #   curl                 nobody reads its output                  write
 #   transmission         adding a torrent of 50,000 files         transmission-daemon, or what it calls
 #   plain                some sixty programs of a Debian system   (only the comparison)
+#   attach_...           chroprof attach, from outside            see programs_attach.sh
 
 cd "$(dirname "$0")/.." || exit 1
 . tests/counts.sh
@@ -71,6 +72,9 @@ $python python3
 curl curl
 transmission-daemon transmission-daemon
 dbus-daemon dbus
+nginx nginx-light
+musl-gcc musl-tools
+go golang-go
 gdbus libglib2.0-bin
 gdb gdb"
 
@@ -81,7 +85,8 @@ has_gi() { $python -c 'from gi.repository import Gio' 2>/dev/null; }
 of_chosen() {
     case " ${chosen:-plain} " in *" plain "*) return 0 ;; esac
     for one in $chosen; do
-        case " $(sed -n "s/^    needs $one \(.*\) || return$/\1/p" tests/programs.sh) " in
+        case " $(sed -n "s/^    needs $one \(.*\) || return$/\1/p" tests/programs.sh \
+            tests/programs_attach.sh) " in
         *" $1 "*) return 0 ;;
         *' $python '*) [ "$1" != "$python" ] || return 0 ;;
         esac
@@ -714,8 +719,9 @@ $(diff -a "$scratch/plain.$part" "$scratch/run.$part" | head -n 3)"
 }
 
 options=''
+. tests/programs_attach.sh
 for one in redis_keys redis_eval lighttpd memcached tmux neovim neovim_requests glib node asyncio curl transmission \
-    plain; do
+    attach_redis_eval attach_redis_keys attach_nginx attach_musl attach_libuv attach_go plain; do
     unset compared
     test_$one
     end_all

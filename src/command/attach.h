@@ -122,6 +122,12 @@ size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
 /* attach_spin.c: what is always ready in an epoll; false: nothing, or nobody knows. */
 bool attach_ready(pid_t pid, int epoll, char *out, size_t size);
 
+/* attach_scan.c: the return address of the function that this code is in, and where it lies, from
+ * here up the stack; false: not found. */
+bool attach_caller(pid_t pid, const attach_image *image, uint64_t stack, uint64_t code,
+                   uint64_t *place, uint64_t *back);
+uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t to);
+
 /* attach_unwind.c */
 bool attach_unwind_begin(pid_t pid);
 /* tops: for each frame an address above its part of the stack, and not above its caller's; 0: not
@@ -142,6 +148,8 @@ bool attach_find(uint64_t address, attach_module *out);
 bool attach_module_at(size_t number, attach_module *out, char *real, size_t size);
 /* The function's name, or file+0xoffset. */
 void attach_name(uint64_t address, char *out, size_t size);
+/* Reads what is to be known of the code of these frames: when the program has ended, it is too late. */
+void attach_learn(const uint64_t *frames, size_t count);
 /* The name of the symbol that the address is in; NULL: none. */
 const char *attach_symbol(uint64_t address);
 

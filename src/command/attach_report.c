@@ -337,7 +337,11 @@ int attach_report_all(attach *a)
         }
     }
     if (loops == 0) {
-        tool_message("attach: process %ld ended before it could be looked at", (long)a->pid);
+        tool_message(a->ended ? "attach: process %ld ended before it could be looked at"
+                     : attach_is_stopped(a->pid)
+                     ? "attach: process %ld is stopped, nothing in it runs: kill -CONT goes on"
+                     : "attach: process %ld was not looked at twice: give --for more time",
+                     (long)a->pid);
         return TOOL_INPUT;
     }
     tell_costs(a);

@@ -168,6 +168,16 @@ static void read_symbols(module *m)
     }
 }
 
+void attach_learn(const uint64_t *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        module *m = find_module(frames[i] - (i > 0));
+        if (m != NULL) {
+            read_symbols(m);
+        }
+    }
+}
+
 static void describe_module(const module *m, attach_module *out)
 {
     static char program[512];
@@ -325,7 +335,10 @@ static size_t walk_frames(const attach_image *m, uint64_t *frames, uint64_t *top
 
 static Dwfl *dwfl;
 static const attach_image *image_now;
+static uint64_t registers_now[17];
 static uint64_t reported_at;
+
+enum { FRAME_POINTER = 6, STACK_POINTER = 7, CODE_POINTER = 16, BLIND = 8 };
 
 typedef struct walk {
     uint64_t *frames;
@@ -370,7 +383,7 @@ static bool set_registers(Dwfl_Thread *thread, void *user)
     Dwarf_Word all[17];
     (void)user;
     for (size_t i = 0; i < 17; i++) {
-        all[i] = image_now->registers[i];
+        all[i] = registers_now[i];
     }
     return dwfl_thread_state_registers(thread, 0, 17, all);
 }
@@ -381,7 +394,7 @@ static uint64_t stack_of(Dwfl_Frame *frame)
 {
     Dwarf_Word stack = 0;
 #if _ELFUTILS_PREREQ(0, 188)
-    if (dwfl_frame_reg(frame, 7, &stack) != 0) {
+    if (dwfl_frame_reg(frame, STACK_POINTER, &stack) != 0) {
         stack = 0;
     }
 #else
@@ -429,10 +442,86 @@ static bool begin_dwfl(void)
     return dwfl != NULL;
 }
 
+static bool has_rule(Dwarf_CFI *table, Dwarf_Addr address)
+{
+    Dwarf_Frame *rule = NULL;
+    bool found = table != NULL && dwarf_cfi_addrframe(table, address, &rule) == 0;
+    free(rule);
+    return found;
+}
+
+/* false: the file has rules to unwind by, but none for this place. */
+static bool is_unwindable(uint64_t code)
+{
+    static struct {
+        uint64_t code;
+        bool ok;
+    } known[1024];
+    size_t place = code % 1024;
+    if (known[place].code != code) {
+        Dwfl_Module *m = dwfl_addrmodule(dwfl, code);
+        Dwarf_Addr eh_bias = 0;
+        Dwarf_Addr debug_bias = 0;
+        Dwarf_CFI *eh = m != NULL ? dwfl_module_eh_cfi(m, &eh_bias) : NULL;
+        Dwarf_CFI *debug = m != NULL ? dwfl_module_dwarf_cfi(m, &debug_bias) : NULL;
+        known[place].code = code;
+        known[place].ok = (eh == NULL && debug == NULL) || has_rule(eh, code - eh_bias) ||
+                          has_rule(debug, code - debug_bias);
+    }
+    return known[place].ok;
+}
+
+/* Where the stack of a frame begins; 0: not known. */
+static uint64_t stack_at(const walk *w, size_t i)
+{
+    return i == 0 ? image_now->stack : w->tops[i - 1];
+}
+
+/* The first frame that was left by guess; as many as there are: none. */
+static size_t guessed(const walk *w, size_t from)
+{
+    for (size_t i = from; i < w->count; i++) {
+        if (stack_at(w, i) != 0 && !is_unwindable(w->frames[i] - (i > 0))) {
+            return i;
+        }
+    }
+    return w->count;
+}
+
+/* From there on by the words of the stack, until there are rules again; false: nothing is found. */
+static bool walk_blind(walk *w, size_t from)
+{
+    uint64_t begin = stack_at(w, from);
+    uint64_t stack = begin;
+    uint64_t code = w->frames[from];
+    for (size_t n = 0; n < BLIND && from + n + 1 < ATTACH_NATIVE; n++) {
+        uint64_t place;
+        uint64_t back;
+        if (!attach_caller(watched_pid, image_now, stack, code, &place, &back)) {
+            w->count = n > 0 ? from + n + 1 : w->count;
+            return false;
+        }
+        if (is_unwindable(back - 1)) {
+            memcpy(registers_now, image_now->registers, sizeof registers_now);
+            registers_now[CODE_POINTER] = back;
+            registers_now[STACK_POINTER] = place + 8;
+            registers_now[FRAME_POINTER] = attach_frame_pointer(image_now, begin, place);
+            w->count = from + n + 1;
+            (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, w);
+            return w->count > from + n + 1;
+        }
+        w->frames[from + n + 1] = code = back;
+        w->tops[from + n] = stack = place + 8;
+        w->tops[from + n + 1] = 0;
+    }
+    return false;
+}
+
 size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops)
 {
     walk w = { frames, tops, 0 };
     image_now = image;
+    memcpy(registers_now, image->registers, sizeof registers_now);
     if (dwfl != NULL && dwfl_addrmodule(dwfl, image->code) == NULL &&
         attach_now() - reported_at > 1000000000u) {
         (void)report_modules();
@@ -440,6 +529,7 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
     if (dwfl != NULL) {
         (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, &w);
     }
+    for (size_t i = 0; (i = guessed(&w, i)) < w.count && walk_blind(&w, i); i++) {}
     if (w.count < 2) {
         frames[0] = image->code;
         w.count = walk_frames(image, frames, tops);

@@ -154,6 +154,7 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
     memcpy(frames, all, native * sizeof *frames);
     count = attach_python_weave(frames, tops, native);
     row->stack = attach_keep(frames, count);
+    attach_learn(all, native);
     row->ran = row->ran && !attach_sleeps(a->image.left);
     if (f->call == ATTACH_RUNS) {
         row->call = (int32_t)a->image.call;
