@@ -89,6 +89,7 @@ slow_of() {
     trace) echo random_streams accept_forever echo50 mixed_stillborn prodcons recursion tasklist web ;;
     capacity) echo one_table_at_1_or_2 ;;
     output) echo a_locale_with_a_decimal_comma ;;
+    stopped) echo a_merge_stopped_anywhere ;;
     snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry copies_of_a_busy_block ;;
     esac
 }
@@ -111,10 +112,17 @@ seconds_of() {
     esac
 }
 
-# share_of NAME: random loops go round one part in so many. What a program that is killed anywhere
-# leaves behind is the same in most places.
+# share_of NAME CONFIGURATION: random and long loops go round one part in so many. What a program that
+# is killed anywhere leaves behind is the same in most places; what is read of a damaged block with
+# sanitizers is a part of what is read without.
 share_of() {
-    case $1 in snapshot) echo 12 ;; *) echo 3 ;; esac
+    case $1-$2 in
+    snapshot-*) echo 12 ;;
+    guard-*) echo 9 ;;
+    open-plain) echo 1 ;;
+    open-san) echo 7 ;;
+    *) echo 3 ;;
+    esac
 }
 
 # tools_of NAME: those that run the command
@@ -142,11 +150,11 @@ programs() {
         name=$(basename "$source" .c)
         name=${name#test_}
         slow=$(slow_of "$name")
-        program "$name" short plain "" "$(share_of "$name")" "$(words - $slow)"
+        program "$name" short plain "" "$(share_of "$name" plain)" "$(words - $slow)"
         [ -z "$slow" ] || program "$name" rest plain -slow 1 "$(words = $slow)"
         case $slow_with_sanitizers in
         *" $name "*) program "$name" rest san -san 1 ;;
-        *) program "$name" short san -san "$(share_of "$name")" "$(words - $slow)" ;;
+        *) program "$name" short san -san "$(share_of "$name" san)" "$(words - $slow)" ;;
         esac
     done
     for name in threads sampler; do program "$name" rest tsan -tsan 1; done

@@ -439,6 +439,8 @@ TEST(a_snapshot_of_a_torn_block_with_any_count)
     memcpy(block.bytes + begin + AT_SEQ, &odd, sizeof odd);
     for (i = begin; i + 8 <= begin + SMALL - 64; i += 8)
         for (less = 0; less < 6; less++) {
+            if ((i / 8 + less) % harness_number("SHARE") != 0)
+                continue;
             enormous = UINT64_MAX - less;
             memcpy(&old, block.bytes + i, 8);
             memcpy(block.bytes + i, &enormous, 8);
@@ -449,7 +451,7 @@ TEST(a_snapshot_of_a_torn_block_with_any_count)
             }
             memcpy(block.bytes + i, &old, 8);
         }
-    CHECK(made > 100);
+    CHECK(made * harness_number("SHARE") > 100);
 }
 
 TEST(swapped_order_mark_is_refused)
@@ -519,7 +521,10 @@ TEST(every_bit_flipped)
     int bit;
     small_profile(&p, &block);
     for (i = 0; i < SMALL; i++)
-        for (bit = 0; bit < 8; bit++, flips++) {
+        for (bit = 0; bit < 8; bit++) {
+            if ((i * 8 + (size_t)bit) % harness_number("SHARE") != 0)
+                continue;
+            flips++;
             block.bytes[i] ^= (unsigned char)(1 << bit);
             opened += try_bytes(block.bytes, SMALL, flips % 16 == 0 ? 3 : 0) == CHROPROF_OK;
             block.bytes[i] ^= (unsigned char)(1 << bit);

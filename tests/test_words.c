@@ -1464,7 +1464,7 @@ static int shorter_first(const void *a, const void *b)
 /* Of few slices of any lengths, with and without one under way. */
 TEST(typical_slices_are_right_within_a_sixteenth)
 {
-    unsigned long run, runs = share(3000);
+    unsigned long run, runs = share(900);
     uint64_t state = harness()->seed + 1;
     for (run = 0; run < runs; run++) {
         chroprof *p = fresh(NULL);
