@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SITES = 24, LIVE = 1000, BATCH = 1000, STEPS = 64, BLOCK = 2 << 20 };

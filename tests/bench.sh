@@ -32,18 +32,18 @@ says() {
     fi
 }
 
-$CC -std=c99 -O1 -c -o "$out/impl.o" bench/impl.c || fail impl "does not build"
 built bench_quiet tests/bench_quiet.c && says ' 0 failed' "$out/bench_quiet"
-built soak bench/soak.c && says "every count exact" "$out/soak" 3000000 &&
+sed '/^#define CHROPROF_IMPLEMENTATION/d' bench/soak.c >"$out/soak.c"
+built soak -Ibench "$out/soak.c" "$implementation" && says "every count exact" "$out/soak" 3000000 &&
     says "every count exact" "$out/soak" one 100000
 if [ "$(uname)" = Linux ]; then
-    built loop bench/loop.c "$out/impl.o" && says "laws: hold" "$out/loop" 3 100
+    built loop bench/loop.c "$implementation" && says "laws: hold" "$out/loop" 3 100
     built waits bench/waits.c && says '^[0-9]* [0-9.]*$' "$out/waits" 2000
 else
     skip loop "needs epoll"
     skip waits "needs epoll"
 fi
-if built scale bench/scale.c "$out/impl.o"; then
+if built scale bench/scale.c "$implementation"; then
     for kind in FUTURES SITES PATHS; do
         if "$out/scale" --count $kind 1000 2000; then
             ok "scale $kind"
@@ -52,7 +52,7 @@ if built scale bench/scale.c "$out/impl.o"; then
         fi
     done
 fi
-built peers -D_GNU_SOURCE bench/peers.c "$out/impl.o" &&
+built peers -D_GNU_SOURCE bench/peers.c "$implementation" &&
     for mode in nothing reads chroprof recorder function; do
         says '^[0-9.]* [0-9.]*$' "$out/peers" $mode 1000
     done

@@ -5,7 +5,6 @@
 
 cd "$(dirname "$0")/.." || exit 1
 . tests/counts.sh
-B=${B:-build}
 
 export PYTHONDONTWRITEBYTECODE=1
 if ! python3 -c 'import asyncio, ctypes, sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then
@@ -19,13 +18,12 @@ library() {
         >"$scratch/log" 2>&1
 }
 
-if ! "${MAKE:-make}" B="$B" CC="$CC" libchroprof >"$scratch/log" 2>&1; then
+if ! "${MAKE:-make}" B="$scratch/made" CC="$CC" CFLAGS=-O0 libchroprof >"$scratch/log" 2>&1; then
     fail library "$(grep -m 1 -i error "$scratch/log")"
     finish
 fi
 ok library
-case $B in /*) ;; *) B=$PWD/$B ;; esac
-CHROPROF_LIBRARY=$B/libchroprof.so
+CHROPROF_LIBRARY=$scratch/made/libchroprof.so
 export CHROPROF_LIBRARY
 
 # --- every struct of the interface is in the list of chroprof_sizeof

@@ -322,7 +322,6 @@ done
 cat >"$scratch/mapped.c" <<'END'
 #define _DEFAULT_SOURCE
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 CHROPROF_SITE(site_wait, "never_returns\033[2J");
 int main(int argc, char **argv)
@@ -341,7 +340,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
+if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" "$implementation" 2>"$scratch/log"; then
     "$scratch/mapped" "$scratch/ended.block"
     run dump "$scratch/ended.block"; expect dump_text 0 never_returns
     run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended normally"

@@ -7,6 +7,11 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 passed=0 failed=0 skipped=0
 
+# What a program that is built here is linked with: the command's copy of the implementation, or else
+# a copy of its own, which takes three seconds to compile.
+implementation=${B:-build}/command/impl.o
+[ -f "$implementation" ] || implementation=-DCHROPROF_IMPLEMENTATION
+
 ok() { passed=$((passed + 1)); [ -n "${QUIET-}" ] || echo "ok $1"; }
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/select.h>
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
 
 CHROPROF_SITE(request, "request");

@@ -12,7 +12,7 @@ trap 'exec 3>&-; [ -z "$program" ] || kill $program 2>/dev/null; wait; rm -rf "$
 
 ids="0xc0ffee11deadbeef 0xfeedface8badf00d 0x0123456789abcdef 0xdecafbaddecafbad 0x7f3a5c001e2d4b60"
 
-$CC -O1 -o "$scratch/hidden" tests/hidden.c 2>"$scratch/err" ||
+$CC -O1 -o "$scratch/hidden" tests/hidden.c "$implementation" 2>"$scratch/err" ||
     { fail builds "$(head -n 1 "$scratch/err")"; finish; }
 
 # What a file tells of the ids: as text, in bytes, in the steps of JSON. Prints their number.

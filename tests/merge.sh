@@ -33,7 +33,6 @@ cat >"$scratch/fleet.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 CHROPROF_SITE(accept_site, "accept");
 CHROPROF_SITE(reply_site, "reply");
@@ -75,7 +74,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-if ! $CC -O1 -I. -o "$scratch/fleet" "$scratch/fleet.c" 2>"$scratch/log"; then
+if ! $CC -O1 -I. -o "$scratch/fleet" "$scratch/fleet.c" "$implementation" 2>"$scratch/log"; then
     fail build "$(head -n 1 "$scratch/log")"
     finish
 fi

@@ -34,7 +34,7 @@ until_line() {
     done
 }
 
-$CC -O1 -o "$scratch/recorded" tests/recorded.c 2>"$scratch/err" ||
+$CC -O1 -o "$scratch/recorded" tests/recorded.c "$implementation" 2>"$scratch/err" ||
     { fail builds "$(head -n 1 "$scratch/err")"; finish; }
 
 # record_one EVENTS RING: a program's whole life in rec.events, what it said itself in own.json

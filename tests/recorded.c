@@ -10,7 +10,6 @@
 #include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
 
 enum { FUTURES = 40, DEPTH = 12 };

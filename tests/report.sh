@@ -318,7 +318,6 @@ fi
 cat >"$scratch/mapped.c" <<'END'
 #define _DEFAULT_SOURCE
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 CHROPROF_SITE(site_outer, "outer");
 CHROPROF_SITE(site_inner, "never_returns");
@@ -347,7 +346,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
+if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" "$implementation" 2>"$scratch/log"; then
     block=$scratch/ended.chroprof
     "$scratch/mapped" "$block"
     run dump "$block" --format json -o "$scratch/ended.json"

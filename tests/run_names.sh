@@ -4,23 +4,9 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 command=${1:-build/chroprof}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
 
 if [ "$(uname)" != Linux ]; then
     skip run_names "needs Linux"

@@ -6,20 +6,11 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 command=${1:-build/chroprof}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 TMPDIR=$scratch COLUMNS=200
 export TMPDIR COLUMNS
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
 # built NAME ARGUMENTS...
 built() {
     out=$1
@@ -164,5 +155,4 @@ else
         waited glib draw ';on_draw'
     fi
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -7,36 +7,32 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 command=${1:-build/chroprof}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 
-skip() {
-    echo "skip serve: $1"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+# without WHAT: it cannot be tested here
+without() {
+    skip serve "$1"
+    finish
 }
 
-command -v python3 >/dev/null 2>&1 || skip "needs python3"
+command -v python3 >/dev/null 2>&1 || without "needs python3"
 if [ "${SANITIZED:-0}" = 1 ]; then
     if ! ${MAKE:-make} -s B="$scratch/san" CC="$CC" \
         CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
         "$scratch/san/chroprof" >"$scratch/log" 2>&1; then
-        skip "this compiler has no sanitizers"
+        without "this compiler has no sanitizers"
     fi
     command=$scratch/san/chroprof
     export ASAN_OPTIONS=detect_leaks=0
 fi
 if "$command" serve "$scratch/none" 2>&1 | grep -q 'built without libevent'; then
-    skip "the command was built without libevent (package libevent-dev)"
+    without "the command was built without libevent (package libevent-dev)"
 fi
-if ! $CC -O1 -Wall -Wextra -o "$scratch/watched" tests/watched.c 2>"$scratch/log"; then
-    echo "FAIL watched: $(head -n 1 "$scratch/log")"
-    echo "0 passed, 1 failed, 0 skipped"
-    exit 1
+if ! $CC -O1 -Wall -Wextra -o "$scratch/watched" tests/watched.c "$implementation" 2>"$scratch/log"; then
+    fail watched "$(head -n 1 "$scratch/log")"
+    finish
 fi
 # an allocator of a sanitizer has no limit, and nothing may be loaded before one
 if [ "${SANITIZED:-0}" != 1 ]; then

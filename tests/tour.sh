@@ -18,12 +18,17 @@ says() {
 # one_line: broken lines as one, so that a sentence is found at any width
 one_line() { tr -s '\n ' ' '; }
 
+mkdir "$scratch/tour"
+for file in examples/tour/*.[ch]; do
+    sed 's/^#define CHROPROF_IMPLEMENTATION//' "$file" >"$scratch/tour/${file##*/}"
+done
+
 # build PROGRAM FLAGS...: without a warning
 build() {
     program=$1
     shift
-    $CC -std=gnu99 -O0 -Wall -Wextra -Werror "$@" -o "$scratch/$program" \
-        "examples/tour/$program.c" 2>"$scratch/log" || fail "${program}_builds" "$(head -n 1 "$scratch/log")"
+    $CC -std=gnu99 -O0 -Wall -Wextra -Werror -Iexamples/tour "$@" -o "$scratch/$program" \
+        "$scratch/tour/$program.c" "$implementation" 2>"$scratch/log" || fail "${program}_builds" "$(head -n 1 "$scratch/log")"
 }
 
 # everywhere PROGRAM OPERAND SENTENCE: in the dump and in top at two widths, and in the page

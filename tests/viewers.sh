@@ -469,7 +469,7 @@ if [ -z "$chromium" ] || ! has node || ! modules; then
     finish
 fi
 # --- the live pages of chroprof serve
-if ! ${CC:-cc} -O1 -o watched "$OLDPWD/tests/watched.c" 2>log; then
+if ! ${CC:-cc} -O1 -DCHROPROF_IMPLEMENTATION -o watched "$OLDPWD/tests/watched.c" 2>log; then
     fail live "$(head -n 1 log)"
 elif chroprof serve none 2>&1 | grep -q 'built without libevent'; then
     skip live "the command was built without libevent (package libevent-dev)"

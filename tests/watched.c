@@ -3,7 +3,6 @@
 #define _DEFAULT_SOURCE
 #include <string.h>
 #include <unistd.h>
-#define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
 
 CHROPROF_SITE(site_culprit, "slow_query");
