@@ -4,9 +4,10 @@
 # ONLY="run_command test_events-san": these suites of any tier; JOBS: how many at once, default one a
 # processor; VERBOSE=1: shows the cases that passed as well; LIMIT: the seconds that a suite has; B:
 # the folder to build in.
-# Suites with timers begin with the longest, one after the other beside the others, as they sleep for
-# the half of their time; when the others are through, what is left runs side by side. Each suite prints its counts when it
-# ends. At the end: a table of all, what the failed ones said, and "N passed, N failed, N skipped".
+# Suites with timers run beside the others from the beginning, two at once, the longest first, as they
+# sleep for half of their time; whoever is through with one kind takes of the other. Each suite prints
+# its counts when it ends. At the end: a table of all with the seconds at which they began, what the
+# failed ones said, and "N passed, N failed, N skipped".
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
 MAKE=${MAKE:-make}
@@ -84,7 +85,7 @@ choose() {
         why=$(lacks "$name" "$goals" | head -n 1)
         if [ -n "$why" ]; then
             printf 'skip %s: needs %s\n0 passed, 0 failed, 1 skipped\n' "$name" "$why" >"$logs/$name.log"
-            echo "0 0 0" >"$logs/$name.status"
+            echo "0 0 0 0" >"$logs/$name.status"
         fi
         echo "$name|$flag|$seconds|$goals|$command"
     done >"$logs/chosen"
@@ -125,11 +126,11 @@ count_build() {
 
 # ---- running
 
-# cpu_so_far: $cpu_now is the CPU time, user and system, in s, of what this shell has waited for
+# cpu_so_far: $cpu_now is the CPU time, user and system, in tenths of s, of what this shell has waited for
 cpu_so_far() {
     times >"$logs/times-$lane"
     cpu_now=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, sys, /[ms]/)
-        printf "%.0f", 60 * (user[1] + sys[1]) + user[2] + sys[2] }' "$logs/times-$lane")
+        printf "%.0f", 600 * (user[1] + sys[1]) + 10 * (user[2] + sys[2]) }' "$logs/times-$lane")
 }
 
 # run_one NAME COMMAND: into a log, with its exit status, its seconds and those of CPU time
@@ -142,15 +143,14 @@ run_one() {
     one_status=$?
     cpu_so_far
     one_ended=$(date +%s)
-    echo "$one_status $((one_ended - one_began)) $((cpu_now - cpu_before))" >"$logs/$1.status"
-    echo "$((one_began - began)) $((one_ended - began)) $lane $1" >>"$logs/timeline"
+    echo "$one_status $((one_ended - one_began)) $(((cpu_now - cpu_before + 5) / 10)) $((one_began - began))" >"$logs/$1.status"
     rm -rf "${SCRATCH_OF_ALL:?}/$1"
     say "$1"
 }
 
 # say NAME: what did not pass, and its counts
 say() {
-    read -r status seconds cpu <"$logs/$1.status"
+    read -r status seconds cpu from <"$logs/$1.status"
     if [ "${VERBOSE:-}" = 1 ]; then cat "$logs/$1.log"
     else grep -a -E '^(FAIL|skip) ' "$logs/$1.log" | cut -c 1-400; fi
     echo "$1: $(tail -n 1 "$logs/$1.log" | cut -c 1-200) ($seconds s, CPU $cpu s)"
@@ -183,8 +183,8 @@ failing() {
 
 # count NAME: adds its last line to the sums; a row of the table
 count() {
-    status=none seconds=0 cpu=0
-    read -r status seconds cpu <"$logs/$1.status"
+    status=none seconds=0 cpu=0 from=0
+    read -r status seconds cpu from <"$logs/$1.status"
     set -- "$1" $(tail -n 1 "$logs/$1.log" 2>/dev/null |
         sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
     if [ $# = 1 ]; then
@@ -201,7 +201,7 @@ $(grep -a '^FAIL ' "$logs/$1.log" | head -n 5; tail -n 12 "$logs/$1.log")"
 $(tail -n 8 "$logs/$1.log")"
     fi
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf '%-18s %7s %7s %7s %7s %7s\n' "$1" "$seconds" "$cpu" "$2" "$3" "$4"
+    printf '%-18s %7s %7s %7s %7s %7s %7s\n' "$1" "$from" "$seconds" "$cpu" "$2" "$3" "$4"
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$tier" "$seconds" "$cpu" "$2" "$3" "$4" >>"$logs/table"
 }
 
@@ -245,8 +245,12 @@ make_tests() {
 }
 make_tests &
 lanes=$!
-lane timer queue-timer &
+lane timer queue-timer queue-other &
 lanes="$lanes $!"
+if [ "$JOBS" -gt 1 ]; then
+    lane timer-2 queue-timer queue-other &
+    lanes="$lanes $!"
+fi
 # one of the others comes when all is built: make has as many jobs
 later() { while [ ! -e "$logs/build-tests.status" ]; do sleep 0.2; done; lane "$@"; }
 later 1 queue-other queue-timer &
@@ -258,11 +262,13 @@ while [ "$number" -le "$JOBS" ]; do
     number=$((number + 1))
 done
 wait $lanes
+lane=all
+cpu_so_far
 
 echo
-printf '%-18s %7s %7s %7s %7s %7s\n' suite seconds CPU passed failed skipped
+printf '%-18s %7s %7s %7s %7s %7s %7s\n' suite from seconds CPU passed failed skipped
 while IFS='|' read -r name rest; do count "$name"; done <"$logs/chosen"
 [ ! -e "$logs/build-tools.log" ] || count_build build-tools
 [ ! -e "$logs/build-tests.log" ] || count_build build-tests
-echo "$(grep -c . "$logs/chosen") suites in $(($(date +%s) - installed)) s, $((installed - began)) s before for what was missing"
+echo "$(grep -c . "$logs/chosen") suites in $(($(date +%s) - installed)) s, $((cpu_now / 10)) s of CPU with the build, $((installed - began)) s before for what was missing"
 finish

@@ -24,34 +24,34 @@ run_names|short|timer|20|tools|sh tests/run_names.sh $B/chroprof
 run_node|short|timer|10|tools|sh tests/run_node.sh $B/chroprof
 run_python|short|timer|15|tools|sh tests/run_python.sh $B/chroprof
 run_waits|short|timer|15|tools|sh tests/run_waits.sh $B/chroprof
-examples|short|timer|45|tools|env QUICK=1 sh tests/examples.sh
+examples|short|timer|60|tools|env QUICK=1 sh tests/examples.sh
 top|short|timer|35|tools|sh tests/top.sh $B/chroprof
-symbolize|short|-|30|tools|env QUICK=1 sh tests/symbolize.sh
-tour|short|-|15|tools|sh tests/tour.sh $B/chroprof
+symbolize|short|-|12|tools|env QUICK=1 sh tests/symbolize.sh
+tour|short|-|5|tools|sh tests/tour.sh $B/chroprof
 attach|short|timer|60|tools|sh tests/attach.sh $B/chroprof
 serve|short|-|30|tools|env REQUESTS=1000 sh tests/serve.sh $B/chroprof
 record_command|short|timer|12|tools|sh tests/record_command.sh $B/chroprof
-diff|short|-|20|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
+diff|short|-|15|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
 command|short|-|25|tools|sh tests/command.sh $B/chroprof
-report|short|-|20|tools|sh tests/report.sh $B/chroprof
-bindings|short|-|10|tools|sh tests/bindings.sh
-chronos|short|-|20|tools|env QUICK=1 sh tests/chronos.sh $B/chroprof
-compile|short|-|60|none|env WARNED=-O0 sh tests/compile/run.sh $(echo $compilations)
-bench|short|-|15|tools|sh tests/bench.sh
-install|short|-|15|tools|sh tests/install.sh
-merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
+report|short|-|25|tools|sh tests/report.sh $B/chroprof
+bindings|short|-|7|tools|sh tests/bindings.sh
+chronos|short|-|15|tools|env QUICK=1 sh tests/chronos.sh $B/chroprof
+compile|short|-|40|none|env WARNED=-O0 sh tests/compile/run.sh $(echo $compilations)
+bench|short|-|5|tools|sh tests/bench.sh
+install|short|-|10|tools|sh tests/install.sh
+merge|short|-|7|tools|sh tests/merge.sh $B/chroprof
 whatif|short|-|5|tools|env STREAMS=12 sh tests/whatif.sh $B/chroprof
 reads|short|-|3|none|sh tests/reads.sh
-hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
-dashboards|short|-|10|tools|sh tests/dashboards.sh
-rebuild|short|-|10|tools|sh tests/rebuild.sh
-dist|short|-|20|none|sh tests/dist.sh
+hide_ids|short|-|5|tools|sh tests/hide_ids.sh $B/chroprof
+dashboards|short|-|2|tools|sh tests/dashboards.sh
+rebuild|short|-|3|tools|sh tests/rebuild.sh
+dist|short|-|15|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
-parts|short|-|25|none|env QUICK=1 sh tests/parts.sh
+parts|short|-|10|none|env QUICK=1 sh tests/parts.sh
 parts-all|rest|-|40|none|sh tests/parts.sh
 run_python-all|rest|timer|30|tools|env SAMPLES=1000 sh tests/run_python.sh $B/chroprof
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
-json_values|short|-|10|none|python3 tests/json_values.py
+json_values|short|-|5|none|python3 tests/json_values.py
 run_command-all|rest|timer|90|tools|sh tests/run_command.sh $B/chroprof
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
@@ -62,7 +62,7 @@ debian|rest|-|60|tools|sh tests/debian.sh
 whatif-all|rest|-|300|tools|env STREAMS=1000 sh tests/whatif.sh $B/chroprof
 diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
 formats|rest|-|100|tools $(formatted)|sh tests/formats.sh
-fuzz_rows|short|-|5|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 150
+fuzz_rows|short|-|8|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 150
 fuzz_rows-all|rest|-|100|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 4000
 fuzz_events|rest|-|30|$B/test/san/replay_events|sh tests/corpus.sh $B/test/san/replay_events fuzz/corpus_events
 fuzz_open|rest|-|30|$B/test/san/replay_open|sh tests/corpus.sh $B/test/san/replay_open fuzz/corpus_open
@@ -107,7 +107,8 @@ flag_of() {
 seconds_of() {
     case $1 in
     sampler) echo 60 ;;
-    random | trace | guard | merge | snapshot | capacity | formats | output) echo 20 ;;
+    snapshot) echo 20 ;;
+    random | trace | stopped | formats | output) echo 10 ;;
     *) echo 5 ;;
     esac
 }
