@@ -104,6 +104,7 @@ clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O0|||
 others|tcc|tcc $posix|||
 others|musl|musl-gcc $c99 -O2|||
 little-endian|32-bit x86|i686-linux-gnu-gcc $static|i386||ci
+little-endian|64-bit x86 without AVX and an invariant counter|gcc $static|qemu-x86_64 -cpu qemu64|sampler|
 little-endian|arm|arm-linux-gnueabihf-gcc $static|qemu-arm||
 little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||
 little-endian|aarch64, stacks walked|$walked|$arm64_linux|$all_but_sampler|

@@ -101,6 +101,28 @@ profiled --wall --stall 5 "$loops" poll
 says wall_function "the_slow_function"
 says wall_clock "of the clock"
 
+# on one processor; and where the system speaks of 64
+one=$(taskset -cp $$ 2>/dev/null | sed 's/.*: *//; s/[^0-9].*//')
+if [ -n "$one" ]; then
+    plainly taskset -c "$one" "$loops" threads
+    caught taskset -c "$one" "$loops" threads
+    alike one_processor_alike
+    names one_processor_function the_slow_function
+    says one_processor_threads "loop 2 of 2"
+else skip one_processor "no taskset"; fi
+if $CC -shared -fPIC -o "$scratch/processors.so" tests/run_processors.c -ldl 2>"$scratch/log"; then
+    many="env LD_PRELOAD=$scratch/processors.so"
+    plainly $many "$loops" threads
+    export LD_PRELOAD="$scratch/processors.so"
+    caught "$loops" threads
+    unset LD_PRELOAD
+    alike many_processors_alike
+    names many_processors_function the_slow_function
+    says many_processors_threads "loop 2 of 2"
+    shown=$($many getconf _NPROCESSORS_ONLN 2>/dev/null)
+    if [ "$shown" = 64 ]; then ok many_processors; else fail many_processors "$shown"; fi
+else fail many_processors "$(head -n 1 "$scratch/log")"; fi
+
 # waits in a callback that a tick cuts short go on; a signal of the program ends them
 if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/sleeps" tests/run_sleeps.c -pthread \
     2>"$scratch/log"; then
