@@ -90,6 +90,7 @@ slow_of() {
     capacity) echo one_table_at_1_or_2 ;;
     output) echo a_locale_with_a_decimal_comma ;;
     stopped) echo a_merge_stopped_anywhere ;;
+    sampler) echo work_in_step_with_the_period_has_its_shares ;;
     snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry copies_of_a_busy_block ;;
     esac
 }
