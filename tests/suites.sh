@@ -29,7 +29,7 @@ top|short|timer|35|tools|sh tests/top.sh $B/chroprof
 symbolize|short|-|12|tools|env QUICK=1 sh tests/symbolize.sh
 tour|short|-|5|tools|sh tests/tour.sh $B/chroprof
 attach|short|timer|60|tools|sh tests/attach.sh $B/chroprof
-serve|short|-|30|tools|env REQUESTS=1000 sh tests/serve.sh $B/chroprof
+serve|short|timer|30|tools|env REQUESTS=1000 sh tests/serve.sh $B/chroprof
 record_command|short|timer|12|tools|sh tests/record_command.sh $B/chroprof
 diff|short|-|15|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
 command|short|-|25|tools|sh tests/command.sh $B/chroprof
