@@ -30,7 +30,7 @@ fi
 
 # --- the woven stack, at random places of a program that calls itself in every way
 parts=
-for part in attach_python attach_stop attach_unwind attach_proc elf elf_ranges demangle made_names buffer \
+for part in attach_python attach_scan attach_stop attach_unwind attach_proc elf elf_ranges demangle made_names buffer \
     message foreign terminal values; do parts="$parts src/command/$part.c"; done
 # shellcheck disable=SC2086               # words
 if ! pkg-config --exists libdw 2>/dev/null; then skip stacks "needs libdw"
