@@ -85,6 +85,45 @@ if cp "$names" "$scratch/bare" && strip "$scratch/bare" 2>"$scratch/log" &&
     says stripped "*in bare+0x$place *"
 else skip stripped "$(head -n 1 "$scratch/log")"; fi
 
+# of a stripped file that gives some of its functions to others, one of these
+cat >"$scratch/gives.c" <<'C'
+#include <poll.h>
+#include <time.h>
+static volatile unsigned long sum;
+static __attribute__((noinline)) void inner(void)
+{
+    for (int i = 0; i < 20000; i++)
+        sum += (unsigned long)i;
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void parse_document(void)
+{
+    struct timespec t;
+    do {
+        inner();
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    } while (t.tv_sec == 0 && t.tv_nsec < 500000000);
+}
+static __attribute__((noinline)) void on_request(void)
+{
+    parse_document();
+    __asm__ volatile("");
+}
+int main(void)
+{
+    for (int i = 0; i < 6; i++) {
+        poll(0, 0, 5);
+        if (i == 3)
+            on_request();
+    }
+    return 0;
+}
+C
+if $CC -O1 -rdynamic -o "$scratch/gives" "$scratch/gives.c" && strip "$scratch/gives"; then
+    profiled "$scratch/gives"
+    says names_before_places "*in parse_document*"
+else skip names_before_places "strip failed"; fi
+
 profiled "$names" forks
 if grep -q "forked 2 processes that wait as loops do: --children" "$scratch/err"; then ok forks
 else fail forks "$(head -n 1 "$scratch/err")"; fi
@@ -177,6 +216,31 @@ int main(void)
     return wait(NULL) < 0;
 }
 C
+cat >"$scratch/child.c" <<'C'
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    int ends[2];
+    char byte;
+    pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child == 0) {
+        for (int i = 0; i < 5; i++)
+            poll(0, 0, 5);
+        _exit(read(ends[0], &byte, 1) == 1);
+    }
+    sleep(2);
+    kill(child, SIGKILL);
+    return wait(0) < 0;
+}
+C
+if cat /proc/self/syscall >"$scratch/log" 2>&1 && $CC -O1 -g -o "$scratch/child" "$scratch/child.c"; then
+    profiled --children "$scratch/child"
+    if tr -s '\n ' ' ' <"$scratch/err" | grep -q 'has been inside .* it waits in read'; then ok hung_child
+    else fail hung_child "$first"; fi
+else skip hung_child "the system does not tell what threads wait for"; fi
 if $CC -O1 -g -o "$scratch/jobs" "$scratch/jobs.c" -luv 2>"$scratch/log"; then
     profiled "$scratch/jobs"
     if grep -Eq '^on_resized .* 40( +[^ ]+){3}$' "$scratch/err"; then ok early_futures; else

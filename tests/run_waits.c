@@ -625,6 +625,24 @@ static void reads(void)
     while (wait(NULL) > 0) {}
 }
 
+/* After its last wait it waits for a thread: that is its exit. */
+static void *sleep_long(void *unused)
+{
+    (void)usleep(900000);
+    return unused;
+}
+
+static void joins(void)
+{
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, sleep_long, NULL);
+    for (int i = 0; i < 3; i++) {
+        turn(10);
+        work(40);
+    }
+    (void)pthread_join(thread, NULL);
+}
+
 /* A poll that the program's own C library does not see, as that library's own ones. */
 static ALONE void on_poll_inside(void)
 {
@@ -808,7 +826,7 @@ static const struct {
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
     { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang }
+    { "hang", hang },     { "joins", joins }
 #endif
 };
 

@@ -113,6 +113,10 @@ else
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_unseen "the system does not tell what threads wait for"
         else
+            waited plain joins
+            if grep -q 'waits for another thread' "$scratch/err"; then
+                fail plain_joins_at_exit "$(grep -B 2 -m 1 'another thread' "$scratch/err" | tr '\n' ' ')"
+            else ok plain_joins_at_exit; fi
             waited plain inside
             named plain_inside_named 'waits in ppoll'
             waited plain lookup

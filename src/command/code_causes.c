@@ -149,30 +149,11 @@ static void put_share(char *words, size_t size, uint64_t part, const verdict *v)
 
 /* >>causes names that are wanted: a function may be told by its place in a file that has none */
 
-static bool is_bare(const cause *c, const call *one)
-{
-    static const char place[] = "+0x";
-    json_text file, begin, middle;
-    if (one == NULL || one->frame->libc || module_of(&c->stacks->modules,
-                                                     one->frame->module_id) == NULL) {
-        return false;
-    }
-    file = one->frame->module;
-    if (one->name.length <= file.length + sizeof place) {
-        return false;
-    }
-    begin.bytes = one->name.bytes;
-    begin.length = file.length;
-    middle.bytes = one->name.bytes + file.length;
-    middle.length = sizeof place - 1;
-    return compare_text(begin, file) == 0 && compare_text(middle, json_word(place)) == 0;
-}
-
 static void note_bare(cause *c, const cause_found *f)
 {
     const call *named[] = { f->outer.call, f->inner.call, f->library.call };
     for (size_t i = 0; i < 3 && c->bare == NULL; i++) {
-        c->bare = is_bare(c, named[i]) ? named[i] : NULL;
+        c->bare = cause_is_place(c, named[i]) ? named[i] : NULL;
     }
 }
 

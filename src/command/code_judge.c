@@ -291,6 +291,25 @@ bool cause_is_callback(const cause *c, const call *one)
            compare_text(c->stacks->frames[frame->root].name, one->name) == 0;
 }
 
+bool cause_is_place(const cause *c, const call *one)
+{
+    static const char place[] = "+0x";
+    json_text file, begin, middle;
+    if (one == NULL || one->frame->libc || module_of(&c->stacks->modules,
+                                                     one->frame->module_id) == NULL) {
+        return false;
+    }
+    file = one->frame->module;
+    if (one->name.length <= file.length + sizeof place) {
+        return false;
+    }
+    begin.bytes = one->name.bytes;
+    begin.length = file.length;
+    middle.bytes = one->name.bytes + file.length;
+    middle.length = sizeof place - 1;
+    return compare_text(begin, file) == 0 && compare_text(middle, json_word(place)) == 0;
+}
+
 /* Shall this one take the place of the outermost that was named so far? The program's own code
  * goes before that of a library, what a callback calls before the callback. */
 static bool is_better(const cause *c, const call *outer, const call *one)
@@ -397,18 +416,58 @@ static void find_script(const cause *c, cause_found *found, const step *internal
     found->library.call = NULL;
 }
 
+/* Functions on the way that have names, where others are known by their places alone. */
+typedef struct named_steps {
+    step first, last;
+} named_steps;
+
+static void note_named(const cause *c, named_steps *n, const step *one)
+{
+    const call *before = n->last.call;
+    if (one->call->frame->libc || cause_is_place(c, one->call) || is_loop(c, one->call) ||
+        (before != NULL && cause_is_program(c, before) && !cause_is_program(c, one->call))) {
+        return;
+    }
+    if (before == NULL || (cause_is_program(c, one->call) && !cause_is_program(c, before))) {
+        n->first = *one;
+    }
+    n->last = *one;
+}
+
+/* A name is what people look for, a place is not. */
+static void prefer_names(const cause *c, const named_steps *n, cause_found *found)
+{
+    const call *outer = found->outer.call;
+    const call *inner = found->inner.call;
+    if (n->last.call == NULL || outer == NULL ||
+        (cause_is_program(c, outer) && !cause_is_program(c, n->last.call))) {
+        return;
+    }
+    if (inner == outer ? cause_is_place(c, outer) : cause_is_place(c, inner)) {
+        found->inner = n->last;
+        found->library.call = NULL;
+    }
+    if (cause_is_place(c, outer)) {
+        found->outer = n->first;
+    }
+}
+
 static cause_found cause_walk(cause *c)
 {
     cause_found found;
     step one, internal = { NULL, 0 };
+    named_steps named;
     memset(&found, 0, sizeof found);
+    memset(&named, 0, sizeof named);
     cause_begin(c);
     for (uint32_t distance = 1; cause_step(c, distance, &one); distance++) {
         if (has_name(c, one.call)) {
             found_add(c, &found, &one);
+            note_named(c, &named, &one);
             internal = one.call->frame->script ? one : internal;
         }
     }
+    prefer_names(c, &named, &found);
     find_anywhere(c, &found);
     if (c->scripted && internal.call != NULL && !cause_is_program(c, found.outer.call)) {
         find_script(c, &found, &internal);

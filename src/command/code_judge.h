@@ -75,6 +75,9 @@ verdict cause_judge(cause *c);
 /* Is it code of the program's own file? */
 bool cause_is_program(const cause *c, const call *one);
 
+/* Is it known by its place in its file alone? */
+bool cause_is_place(const cause *c, const call *one);
+
 /* Is this the callback that its task is named after? */
 bool cause_is_callback(const cause *c, const call *one);
 

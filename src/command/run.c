@@ -459,7 +459,7 @@ static bool has_just_ended(const run *r, const char *name)
 {
     char *end;
     return r->ended != 0 && r->board->became == 0 && ends_in(name, ".chroprof") &&
-           strtol(name, &end, 10) == (long)r->ended && *end == '-';
+           ((strtol(name, &end, 10) == (long)r->ended && *end == '-') || run_watch_lived(name));
 }
 
 /* Whether a thread used no CPU time since its first few waits, as those of a pool do, which then

@@ -43,6 +43,8 @@ typedef struct watch_row {
     const char *call;
     uint64_t count, total_ns, longest_ns;
     uint64_t now_ns;           /* in the stay under way */
+    uint64_t last_ns;          /* in the last stay, */
+    uint64_t before_ns;        /* and the longest before that */
     bool own;                  /* its process tells of it as well, once it is over */
 } watch_row;
 
@@ -59,6 +61,8 @@ typedef struct watched {
     uint32_t site;             /* that holds the loop at this sequence, once it is known */
     bool asked;                /* for it */
     uint64_t at_ns, cpu_ns;    /* of the last look */
+    bool idle;                 /* its process said so then: it was left alone */
+    uint64_t seen_ns;          /* when it was last there, if it was not idle */
     uint64_t throttled;        /* when the stay began */
     watch_row rows[WATCH_ROWS];
 } watched;
@@ -74,7 +78,7 @@ static struct {
     size_t stat_count;
     uint64_t throttled;        /* at the last scan */
     uint64_t throttled_ns, first_throttled_ns;     /* the same as time; and at the first */
-    uint64_t scan_ns;
+    uint64_t scan_ns, end_ns;
     watched *threads[WATCH_THREADS];
     size_t count;
 } watch;
@@ -287,6 +291,8 @@ static void end_stay(watched *w)
     for (size_t i = 0; i < WATCH_ROWS; i++) {
         watch_row *row = &w->rows[i];
         row->total_ns += row->now_ns;
+        row->before_ns = row->longest_ns;
+        row->last_ns = row->now_ns;
         row->longest_ns = row->now_ns > row->longest_ns ? row->now_ns : row->longest_ns;
         row->now_ns = 0;
     }
@@ -303,12 +309,12 @@ static void begin_stay(watched *w, uint64_t sequence)
     w->at_ns = attach_now();
     w->throttled = watch.throttled;
     w->gone = !read_cpu(w, &w->cpu_ns);
+    w->seen_ns = w->gone ? w->seen_ns : w->at_ns;
 }
 
 /* Times are taken so that no more is counted than lies in the stay. */
-static void look_at(watched *w)
+static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
-    const uint64_t now = attach_now();
     const uint64_t sequence = block_sequence(w->block);
     const char *reason;
     bool own;
@@ -318,7 +324,15 @@ static void look_at(watched *w)
         begin_stay(w, sequence);
         return;
     }
-    if ((w->asked && w->site == 0) || !read_cpu(w, &cpu_ns)) {
+    if (!read_cpu(w, &cpu_ns)) {
+        return;
+    }
+    w->seen_ns = now;
+    if (was_idle) {
+        w->at_ns = now;
+        w->cpu_ns = cpu_ns;
+    }
+    if (w->asked && w->site == 0) {
         return;
     }
     off_ns = now - w->at_ns > cpu_ns - w->cpu_ns ? now - w->at_ns - (cpu_ns - w->cpu_ns) : 0;
@@ -335,6 +349,24 @@ static void look_at(watched *w)
     }
     w->at_ns = now;
     w->cpu_ns = cpu_ns;
+}
+
+/* Threads that wait for their next event are many, and cost nothing. */
+static bool is_idle(const watched *w)
+{
+    const board_call *row = board_call_of(watch.board, (int32_t)w->thread);
+    return row->thread == (int32_t)w->thread && row->inside == INSIDE_WAIT;
+}
+
+static void look_at(watched *w)
+{
+    const uint64_t now = attach_now();
+    const bool was_idle = w->idle;
+    w->idle = is_idle(w);
+    if (w->idle) {
+        return;
+    }
+    look_at_busy(w, now, was_idle);
 }
 
 /* >>threads */
@@ -523,6 +555,7 @@ void run_watch_end(void)
         return;
     }
     watch.runs = false;
+    watch.end_ns = attach_now();
     (void)close(watch.stop[1]);             /* which is an event at the other end */
     (void)pthread_join(watch.thread, NULL);
     (void)close(watch.stop[0]);
@@ -626,27 +659,56 @@ static bool is_told(const chroprof *view, const watch_row *row)
     return told;
 }
 
+/* What a thread waits for after the last wait of its loop, such as its end or other work, is no wait
+ * of a task. */
+static watch_row without_exit(const watch_row *row, uint64_t exit_ns)
+{
+    watch_row rest = *row;
+    const uint64_t ends_ns = smaller(row->last_ns, exit_ns);
+    if (ends_ns > 0) {
+        rest.total_ns -= ends_ns;
+        rest.count -= ends_ns == row->last_ns;
+        rest.longest_ns = row->last_ns - ends_ns > row->before_ns ? row->last_ns - ends_ns
+                                                                  : row->before_ns;
+    }
+    return rest;
+}
+
 void run_watch_tell(chroprof *view, const char *name)
 {
+    chroprof_totals totals;
     pid_t process;
     pid_t thread;
     const watched *w = read_name(name, &process, &thread) ? find_watched(process, thread) : NULL;
+    chroprof_read_totals(view, &totals);
     for (size_t i = 0; w != NULL && i < WATCH_ROWS; i++) {
+        const watch_row row = without_exit(&w->rows[i], totals.exit_ns);
         chroprof_task_wait seen;
         memset(&seen, 0, sizeof seen);
-        seen.site = w->rows[i].site;
-        seen.call = w->rows[i].call;
-        seen.count = w->rows[i].count;
-        seen.total_ns = w->rows[i].total_ns;
-        seen.longest_ns = w->rows[i].longest_ns;
+        seen.site = row.site;
+        seen.call = row.call;
+        seen.count = row.count;
+        seen.total_ns = row.total_ns;
+        seen.longest_ns = row.longest_ns;
         if (seen.site != 0 && seen.count > 0 && seen.total_ns > 0 &&
-            !(w->rows[i].own && is_told(view, &w->rows[i]))) {
+            !(row.own && is_told(view, &row))) {
             (void)chroprof_add_wait(view, &seen);
         }
     }
     if (w != NULL) {
         tell_rest(view, w);
     }
+}
+
+/* Nobody saw its end: another one that comes so late may have been just as late. */
+enum { WATCH_LATE_NS = 200000000 };
+
+bool run_watch_lived(const char *name)
+{
+    pid_t process;
+    pid_t thread;
+    const watched *w = read_name(name, &process, &thread) ? find_watched(process, thread) : NULL;
+    return w != NULL && !w->gone && w->seen_ns + WATCH_LATE_NS >= watch.end_ns;
 }
 
 void run_watch_tell_once(uint64_t stall_ns)
@@ -682,6 +744,12 @@ void run_watch_tell(chroprof *view, const char *name)
 {
     (void)view;
     (void)name;
+}
+
+bool run_watch_lived(const char *name)
+{
+    (void)name;
+    return false;
 }
 
 void run_watch_tell_once(uint64_t stall_ns)

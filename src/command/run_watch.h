@@ -4,6 +4,8 @@
 #ifndef COMMAND_RUN_WATCH_H
 #define COMMAND_RUN_WATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "../../chroprof.h"
@@ -17,6 +19,9 @@ void run_watch_end(void);
 
 /* Adds what was seen to a view of one of these profiles, PROCESS-THREAD as its file is called. */
 void run_watch_tell(chroprof *view, const char *name);
+
+/* Did this thread run in a callback up to the end, or nearly so? */
+bool run_watch_lived(const char *name);
 
 /* Says that threads without a profile worked for longer than a stall after they had waited once;
  * 0: as long as that is by default. */
