@@ -1253,9 +1253,14 @@ typedef struct chroprof {
     int sampler_signal;    /* 0: none */
     int sampler_timer;
     void *hold;            /* by chroprof_map: what keeps its file ours */
+    uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
-    void (*drain)(struct chroprof *p);                      /* takes in those that wait */
-    void (*follow)(struct chroprof *p, uintptr_t frame);    /* after each event, by the sampler */
+    void (*drain)(struct chroprof *p);         /* takes in those that wait */
+    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
+    bool asks;             /* who begins a task, that is */
+    bool follows_idle;     /* the sampler does */
+    uint32_t callers;      /* bytes from the core to those who begin tasks; 0: too far */
+    uint32_t caller_mask;  /* of bytes */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
@@ -2277,6 +2282,21 @@ CHROPROF__NOINLINE uint64_t chroprof__thread(void)
 #define CHROPROF__HAS_COUNTER 0
 #endif
 
+/* Does the fast path tell by the stack who begins a task? Sanitizers would not let it look. */
+#if CHROPROF__SAMPLES && CHROPROF__HAS_COUNTER && defined(__OPTIMIZE__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CHROPROF__KNOWS_CALLERS 1
+#else
+#define CHROPROF__KNOWS_CALLERS 0
+#endif
+#if CHROPROF__KNOWS_CALLERS && defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#undef CHROPROF__KNOWS_CALLERS
+#define CHROPROF__KNOWS_CALLERS 0
+#endif
+#endif
+
 #if CHROPROF__HAS_COUNTER && defined(__x86_64__)
 CHROPROF__INLINE uint64_t chroprof__counter(void)
 {
@@ -2416,6 +2436,17 @@ CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
 {
     uint64_t h = (key ^ key >> 5) * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(((h >> 32) * n) >> 32);
+}
+
+/* What another hand (a handler, an interrupt) may change or read at any instruction. */
+CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
+{
+    *(volatile uint64_t *)word = value;
 }
 
 static uint64_t chroprof__minus(uint64_t a, uint64_t b)      /* never below 0 */
@@ -2663,7 +2694,8 @@ typedef struct chroprof__shortcut {
     uint64_t address, content; /* 0: the place is empty; its address is none that a site has */
     uint32_t window;           /* in which the target is, as far as is known here */
     uint32_t path;
-    uint32_t target, spare;
+    uint32_t target;
+    uint32_t caller;           /* bytes from the core to the callers of the target */
 } chroprof__shortcut;
 enum { CHROPROF__NOWHERE = 1 };
 
@@ -2877,6 +2909,20 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
+/* The same of a path, as it was begun last: most begin at one place, and then two words of the
+ * stack say so. Frames that were pushed since then have this note. */
+typedef struct chroprof__caller {
+    uint64_t base;             /* the stack pointer; 0: nobody is known again by this */
+    uint64_t at[2], product;   /* where return addresses stood, or one; what they were */
+    uint64_t since;            /* profile time */
+    uint32_t path;             /* 0: none */
+    uint32_t keys[3];
+    uint64_t one;
+} chroprof__caller;
+
+/* What an event without a stack pointer to compare says to chroprof__follow_event. */
+enum { CHROPROF__BEGINS_SLOWLY, CHROPROF__BEGINS_NONE };
+
 /* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
 enum { CHROPROF__STRETCH = 2048 };         /* slots that a sample looks at for a draw */
@@ -2902,7 +2948,7 @@ typedef struct chroprof__begun {
 
 enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 
-/* The sampler's state. The notes follow it, then the ring of entries. */
+/* The sampler's state. The notes follow it, then the callers, then the ring of entries. */
 typedef struct chroprof__sampler {
     /* changed by the loop's own calls */
     uint64_t samples, inside, dropped;
@@ -2919,7 +2965,10 @@ typedef struct chroprof__sampler {
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
     uint64_t first_event;      /* of the run of the timer */
     uint64_t look_at;          /* profile time from which the next event reads the CPU clock */
-    uint64_t cpu_ns, cpu_busy; /* CPU time when it was read last, and time that was not idle */
+    uint64_t look_due;         /* the event under way does */
+    uint64_t looked;           /* when it was read last; UINT64_MAX: never */
+    uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    uint64_t noting;           /* who begins the top frame is about to be noted */
     uint64_t resting;          /* the wait under way is known */
     uint64_t wait_start;       /* when it began */
     uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */
@@ -3137,8 +3186,9 @@ CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
 CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
 CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
+CHROPROF__STATIC_ASSERT(caller, sizeof(chroprof__caller) == 64);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
-CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 61 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
@@ -3200,7 +3250,9 @@ enum {
     CHROPROF__OPEN_GATE = 0xA5C000,
     CHROPROF__SIDE_GATE,
     CHROPROF__NO_GATE,         /* off, or a view, or the forked child of a mapped one */
-    CHROPROF__GATES_END
+    CHROPROF__GATES_END,
+    CHROPROF__IDLE_GATES = 16, /* more: of idle events; of those that pass a frame on */
+    CHROPROF__PASS_GATES = 32
 };
 
 /* Was it set, to whatever? */
@@ -3227,14 +3279,54 @@ CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
     return p->gate == CHROPROF__OPEN_GATE || (p->gate == CHROPROF__SIDE_GATE && !p->in_hook);
 }
 
+/* While the sampler runs it asks who begins a task, and in WALL mode it follows the idle times. */
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
-    bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
+    bool knows = CHROPROF__KNOWS_CALLERS && p->callers != 0;
+    bool quick = CHROPROF__HAS_COUNTER && !p->clock && (!p->sampling || knows);
+    bool wall = p->sampling && p->follows_idle;
     p->gate = CHROPROF__NO_GATE;
     if (taking && quick)
         p->gate = CHROPROF__OPEN_GATE;
     else if (taking || p->in_hook)
         p->gate = CHROPROF__SIDE_GATE;
+    bool open = p->gate == CHROPROF__OPEN_GATE;
+    p->idle_gate = CHROPROF__IDLE_GATES + p->gate + (open && wall);     /* side is next to open */
+    p->pass_gate = CHROPROF__PASS_GATES + p->gate + (open && p->sampling);
+    p->asks = open && p->sampling;
+}
+
+static uint64_t chroprof__aligned(uint64_t bytes)
+{
+    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+}
+
+static uint64_t chroprof__note_bytes(uint64_t depth)
+{
+    return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
+}
+
+/* Rows of callers: a power of two, so that a path's is found by its number. */
+static uint64_t chroprof__caller_rows_of(uint64_t paths)
+{
+    uint64_t rows = 8;
+    while (rows < 64 && 4 * rows < paths)
+        rows *= 2;
+    return rows;
+}
+
+static uint64_t chroprof__caller_bytes(const chroprof__core *c)
+{
+    return chroprof__caller_rows_of(c->tables[CHROPROF_TABLE_PATHS].capacity) *
+           sizeof(chroprof__caller);
+}
+
+/* Bytes from the core: behind the sampler's state and the notes. */
+static uint64_t chroprof__callers_at(const chroprof__core *c)
+{
+    uint64_t depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    return c->tables[CHROPROF__SAMPLER].offset + chroprof__aligned(sizeof(chroprof__sampler)) +
+           chroprof__note_bytes(depth);
 }
 
 /* Makes the handle point into a block. */
@@ -3242,6 +3334,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
     p->gate = CHROPROF__NO_GATE;
+    p->idle_gate = p->pass_gate = 0;
+    p->asks = false;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
@@ -3253,6 +3347,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
     p->max_depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
         (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
+    p->caller_mask = (uint32_t)(chroprof__caller_bytes(c) - sizeof(chroprof__caller));
+    p->callers = chroprof__callers_at(c) >> 31 ? 0 : (uint32_t)chroprof__callers_at(c);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
 }
 
@@ -3274,6 +3370,8 @@ static bool chroprof__in_child(chroprof *p)
         return false;
     p->core = NULL;
     p->gate = CHROPROF__NO_GATE;
+    p->idle_gate = p->pass_gate = 0;
+    p->asks = false;
     p->sampling = p->in_hook = false;
     return true;
 }
@@ -3385,20 +3483,10 @@ CHROPROF__COLD bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TAB
     return true;
 }
 
-static uint64_t chroprof__aligned(uint64_t bytes)
-{
-    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
-}
-
 /* How many ticks may wait for the next event. */
 static uint64_t chroprof__entry_count(uint64_t samples)
 {
-    return chroprof__between(samples / 4, 2, 32);
-}
-
-static uint64_t chroprof__note_bytes(uint64_t depth)
-{
-    return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
+    return chroprof__between(samples / 5, 2, 32);
 }
 
 /* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
@@ -3444,6 +3532,8 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
                                  chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
     case CHROPROF__SAMPLER: return (chroprof__aligned(sizeof(chroprof__sampler)) +
                                     chroprof__note_bytes(capacity[CHROPROF_TABLE_DEPTH]) +
+                                    chroprof__caller_rows_of(capacity[CHROPROF_TABLE_PATHS]) *
+                                        sizeof(chroprof__caller) +
                                     chroprof__entry_count(samples) * sizeof(chroprof__entry)) /
                                    CHROPROF__ALIGN;
     default: return n;
@@ -4195,6 +4285,12 @@ CHROPROF__INLINE const chroprof__shortcut *chroprof__remembered(const chroprof *
     return chroprof__is_known(s, top, site) ? s : NULL;
 }
 
+/* Bytes from the core to the callers of a path. */
+CHROPROF__INLINE uint32_t chroprof__caller_at(const chroprof *p, uint32_t path)
+{
+    return ((uint32_t)(path * sizeof(chroprof__caller)) & p->caller_mask) + p->callers;
+}
+
 /* Remembered in an empty place of two, over what its address meant before, or over what has the
  * first. */
 static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chroprof_site *site,
@@ -4210,6 +4306,7 @@ static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chro
     s->window = p->core->window;
     s->path = path;
     s->target = target;
+    s->caller = chroprof__caller_at(p, target);
 }
 
 /* The slot where the search for an id begins. */
@@ -4467,6 +4564,26 @@ CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 /* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
 #define CHROPROF__AT_ONCE_NS UINT64_C(10000)
 
+/* The next event takes the slow path. */
+static void chroprof__wake(chroprof__core *c)
+{
+    chroprof__poke64(&c->time_limit, c->last);
+    chroprof__poke64(&c->idle_limit, c->last);
+}
+
+/* When the sampler, if it runs, reads the thread's CPU clock next. */
+static uint64_t chroprof__sampler_limit(const chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    return s && s->running ? s->look_at : UINT64_MAX;
+}
+
+static bool chroprof__samples_wait(const chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    return s && chroprof__peek64(&s->put) != s->taken;
+}
+
 /* When the next event has to take the slow path at the latest. Whatever wants the next event there
  * sets the time limit to now. */
 static void chroprof__set_time_limit(chroprof__core *c)
@@ -4476,6 +4593,7 @@ static void chroprof__set_time_limit(chroprof__core *c)
     chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
     chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
     chroprof__lower(&time_limit, c->slow_callback);
+    chroprof__lower(&time_limit, chroprof__sampler_limit(c));
     if (!c->calibrated)
         chroprof__lower(&time_limit, c->calibrate_at);
     c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
@@ -4484,8 +4602,9 @@ static void chroprof__set_time_limit(chroprof__core *c)
         c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
-    if (c->exits)
-        c->time_limit = c->idle_limit = c->last;
+    CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */
+    if (c->exits || chroprof__samples_wait(c))
+        chroprof__wake(c);
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
@@ -4693,17 +4812,6 @@ CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
  * event of the slow path, by whatever ends a stall, by chroprof_sample and the handler of
  * >>sampler, and by copies and merges for what they do to stacks. */
 
-/* What another hand (a handler, an interrupt) may change or read at any instruction. */
-CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
-{
-    return *(const volatile uint64_t *)word;
-}
-
-CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
-{
-    *(volatile uint64_t *)word = value;
-}
-
 CHROPROF__INLINE uint64_t chroprof__item(uint32_t kind, uint64_t value)
 {
     return (uint64_t)kind << 56 | (value & (UINT64_MAX >> 8));
@@ -4734,12 +4842,25 @@ static chroprof__note *chroprof__notes(chroprof__sampler *s)
     return (chroprof__note *)(void *)((char *)s + chroprof__aligned(sizeof(*s)));
 }
 
-/* Entry number k of the ring. */
-CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s,
-                                                   uint64_t k)
+static chroprof__caller *chroprof__callers(const chroprof__core *c)
 {
-    uint64_t notes = chroprof__note_bytes(c->tables[CHROPROF_TABLE_DEPTH].capacity);
-    char *first = (char *)s + chroprof__aligned(sizeof(*s)) + notes;
+    return (chroprof__caller *)(void *)((char *)(uintptr_t)c + chroprof__callers_at(c));
+}
+
+/* Profile time begins anew: all frames are of now. */
+static void chroprof__date_callers(const chroprof__core *c)
+{
+    char *rows = (char *)chroprof__callers(c);
+    uint64_t bytes = chroprof__caller_bytes(c);
+    for (uint64_t at = 0; at < bytes; at += sizeof(chroprof__caller))
+        ((chroprof__caller *)(void *)(rows + at))->since = 0;
+}
+
+/* Entry number k of the ring. */
+CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, uint64_t k)
+{
+    char *first = (char *)chroprof__callers(c) +
+                  chroprof__caller_bytes(c);
     uint64_t row = k % chroprof__entry_count(chroprof__sample_capacity(c));
     return (chroprof__entry *)(void *)(first + row * sizeof(chroprof__entry));
 }
@@ -4897,7 +5018,7 @@ static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t hig
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint64_t end = chroprof__peek64(&s->put);
     for (uint64_t k = s->taken; k - end != 0; k++) {
-        const chroprof__entry *e = chroprof__ring(c, s, k);
+        const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
             if (chroprof__is_code(e->items[i]) && chroprof__item_address(e->items[i]) >= low &&
                 chroprof__item_address(e->items[i]) < high)
@@ -5069,7 +5190,7 @@ static bool chroprof__seeks_module(chroprof__core *c)
     uint64_t end = chroprof__peek64(&s->put);
     bool missed = false;
     for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
-        const chroprof__entry *e = chroprof__ring(c, s, k);
+        const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS && !missed; i++)
             missed = chroprof__is_code(e->items[i]) &&
                      !chroprof__find_module(c, chroprof__item_address(e->items[i]));
@@ -5527,6 +5648,22 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
                           chroprof__minus(t, c->iteration_start), stack, e);
 }
 
+#if CHROPROF__SAMPLES
+/* The thread's CPU time when a callback or an iteration began, by the last look before that: what
+ * was not idle since that look counts as CPU time. False: there was none. */
+static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
+                             uint64_t *ns)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t busy = chroprof__minus(start, p->paths[CHROPROF__IDLE].exec);
+    bool noted = s->begun[place].event == owner;
+    *ns = noted ? s->begun[place].cpu_ns
+                : s->cpu_ns + chroprof__scale(chroprof__minus(busy, s->cpu_busy), c->factor);
+    return noted || start >= s->looked;
+}
+#endif
+
 /* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
  * ended; of samples by hand only as far as they tell. owner: the event that began it. */
 static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, uint32_t owner)
@@ -5540,10 +5677,10 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     if (s->hits[k].owner == owner)
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
-    uint64_t length = chroprof__scale(stall->length, c->factor), cpu;
-    if (!p->sampling || s->begun[k].event != owner)
+    uint64_t length = chroprof__scale(stall->length, c->factor), begun_ns, cpu;
+    if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
-    cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), s->begun[k].cpu_ns);
+    cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
     stall->hits.cpu_ns = cpu < length ? cpu : length;
     stall->hits.waiting_ns = length - stall->hits.cpu_ns;
 #endif
@@ -5654,16 +5791,18 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     chroprof__look_at_modules(c);
     while (chroprof__peek64(&s->put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
-        chroprof__absorb(p, s, chroprof__ring(c, s, s->taken), c->last);
+        chroprof__absorb(p, s, chroprof__ring(c, s->taken), c->last);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->taken, s->taken + 1);
     }
 }
 
-static bool chroprof__samples_wait(const chroprof__core *c)
+/* The event under way is to read the thread's CPU clock, the next one in a millisecond. */
+static void chroprof__plan_look(const chroprof__core *c)
 {
-    const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && chroprof__peek64(&s->put) != s->taken;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    s->look_at = c->last + chroprof__unscale(1000000, c->factor);
+    s->look_due = 1;
 }
 
 /* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
@@ -5677,7 +5816,7 @@ static void chroprof__drain(chroprof *p)
 static void chroprof__wake_drain(chroprof__core *c)
 {
     if (chroprof__samples_wait(c))
-        chroprof__poke64(&c->time_limit, c->last);
+        chroprof__wake(c);
 }
 
 /* ---- from a timer signal to the ring. This may run in a signal handler, at any instruction of
@@ -5703,13 +5842,13 @@ static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
 {
     uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
     for (uint64_t k = s->taken; k < end; k++) {
-        uint64_t weight = chroprof__ring(c, s, k)->weight + chroprof__ring(c, s, k + 1)->weight;
+        uint64_t weight = chroprof__ring(c, k)->weight + chroprof__ring(c, k + 1)->weight;
         best = weight < least ? k : best;
         least = weight < least ? weight : least;
     }
-    chroprof__merge_entries(s, chroprof__ring(c, s, best), chroprof__ring(c, s, best + 1));
+    chroprof__merge_entries(s, chroprof__ring(c, best), chroprof__ring(c, best + 1));
     for (uint64_t k = best + 1; k < end; k++)
-        *chroprof__ring(c, s, k) = *chroprof__ring(c, s, k + 1);
+        *chroprof__ring(c, k) = *chroprof__ring(c, k + 1);
     chroprof__poke64(&s->put, end);
 }
 
@@ -5722,7 +5861,7 @@ static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof_
             return NULL;
         chroprof__thin(c, s);
     }
-    chroprof__entry *e = chroprof__ring(c, s, s->put);
+    chroprof__entry *e = chroprof__ring(c, s->put);
     memset(e, 0, offsetof(chroprof__entry, items));
     return e;
 }
@@ -6348,6 +6487,8 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
+    if (m->t >= chroprof__sampler_limit(c))
+        chroprof__plan_look(c);
     chroprof__set_time_limit(c);
     chroprof__aim(p, c);
 }
@@ -7779,6 +7920,107 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     chroprof__close_event(p->core);
     if (p->stalls_due)
         p->tell(p);
+    if (p->asks)
+        p->follow(p, 0, CHROPROF__BEGINS_NONE);
+}
+
+/* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
+ * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
+ * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
+ * (chroprof__follow_event). */
+CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
+                                              const chroprof_site *site, uint64_t now,
+                                              uint64_t base);
+
+#if CHROPROF__KNOWS_CALLERS
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    uint64_t base;
+#ifdef __x86_64__
+    __asm__ volatile("mov %%rsp, %0" : "=r"(base));
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(base));
+#endif
+    return base;
+}
+
+/* Was it the stack pointer of a caller? base: the one to compare with, 0: that of now. */
+CHROPROF__INLINE bool chroprof__was_stack(const uint64_t *of, uint64_t base)
+{
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    bool same = *of == base;
+    if (base == 0)
+        __asm__ volatile("cmp %%rsp, %1" : "=@cce"(same) : "m"(*of));
+    return same;
+#else
+    return *of == (base ? base : chroprof__caller_base());
+#endif
+}
+
+/* at: bytes from the core to a row of callers. */
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+#define CHROPROF__CALLER ((const chroprof__caller *)(const void *)((const char *)c + at))
+    if (CHROPROF__RARELY(!chroprof__was_stack(&CHROPROF__CALLER->base, base)))
+        return false;
+    CHROPROF__ONE_WORD(at);                 /* each load adds by itself */
+    uint64_t second = CHROPROF__CALLER->at[1];
+    CHROPROF__ONE_WORD(at);
+    uint64_t product = CHROPROF__CALLER->at[0];
+    CHROPROF__ONE_WORD(at);
+#ifdef __x86_64__
+    __asm__ volatile("mov (%0), %0\n\timul (%1), %0" : "+r"(product) : "r"(second) : "cc");
+#else
+    product = chroprof__peek64((const uint64_t *)(uintptr_t)product) *
+              chroprof__peek64((const uint64_t *)(uintptr_t)second);
+#endif
+    return CHROPROF__LIKELY(product == CHROPROF__CALLER->product);
+#undef CHROPROF__CALLER
+}
+#else
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    return 1;
+}
+
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+    (void)c;
+    return at != 0 && base == 0;      /* never asked */
+}
+#endif
+
+/* The same of the row at so many bytes from the core. What the moment says of the stack is read
+ * again: no fast path has to keep it. */
+CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
+                                                uint64_t base, chroprof__moment *m)
+{
+    if (CHROPROF__RARELY(!chroprof__is_caller(c, at, base)))
+        return false;
+    CHROPROF__READ_AGAIN();
+    m->account = c->account;
+    return true;
+}
+
+CHROPROF__INLINE bool chroprof__reads_again(void)
+{
+    CHROPROF__READ_AGAIN();
+    return true;
+}
+
+/* Who asks has this in line. */
+#define CHROPROF__KNOWS_CALLER(p, at, base, m)                                                     \
+    (CHROPROF__RARELY(!(p)->asks) ||                                                               \
+     (chroprof__reads_again() && chroprof__is_known_caller(c, at, base, m)))
+
+/* A task begins in the slow path. */
+CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
+                                           const chroprof_site *site, uint64_t now, uint64_t base)
+{
+    if (p->asks)
+        chroprof__noted_event(p, state, id, site, now, base);
+    else
+        chroprof__slow_path(p, state, id, site, now);
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */
@@ -7967,15 +8209,18 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
 /* A future that is ready, or whatever else. */
 CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
                                                 const chroprof_site *site,
-                                                chroprof__future_row *home, uint64_t now)
+                                                chroprof__future_row *home, uint64_t now,
+                                                uint64_t base)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth ||
-                         !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__slow_path(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
+                         !chroprof__may_run(p, c, slot, id, m.t, &delay) ||
+                         !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), base,
+                                                 &m))) {
+        chroprof__begin_slowly(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m), base);
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -7993,13 +8238,15 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__moment m;
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__rests(slot) && !chroprof__is_new(slot, id))) {
-        chroprof__run_otherwise(p, id, site, slot, now);
+        chroprof__run_otherwise(p, id, site, slot, now, chroprof__caller_base());
         return;
     }
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
                          p->paths[slot->path].window != c->window ||
+                         !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), 0, &m) ||
                          !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
-        chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
+        chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m),
+                                chroprof__caller_base());
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -8152,7 +8399,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
 
 /* A call whose path is remembered in the first or the other of two places. */
 CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site, bool first,
-                                         chroprof__moment *m, uint64_t now)
+                                         chroprof__moment *m, uint64_t now, uint64_t base)
 {
     chroprof__core *c = p->core;
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, m)))
@@ -8160,6 +8407,7 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
     chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
+                         !CHROPROF__KNOWS_CALLER(p, s->caller, base, m) ||
                          !chroprof__look_at_ring(c, m) || m->depth == p->max_depth))
         return false;
     uint32_t path = s->target;
@@ -8170,18 +8418,19 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
 }
 
 CHROPROF__NOINLINE void chroprof__enter_elsewhere(chroprof *p, const chroprof_site *site,
-                                                  uint64_t now)
+                                                  uint64_t now, uint64_t base)
 {
     chroprof__moment m;
-    if (!chroprof__enter_by(p, site, false, &m, now))
-        chroprof__slow_path(p, CHROPROF_ENTER, 0, site, now);
+    if (!chroprof__enter_by(p, site, false, &m, now, base))
+        chroprof__begin_slowly(p, CHROPROF_ENTER, 0, site, now, base);
 }
 
 CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site, uint64_t now)
 {
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__enter_by(p, site, true, &m, now)))
-        chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m));
+    if (CHROPROF__RARELY(!chroprof__enter_by(p, site, true, &m, now, 0)))
+        chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m),
+                                  chroprof__caller_base());
 }
 
 /* From one call to the next: the frame just changes hands. */
@@ -8303,6 +8552,29 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
     default: chroprof__slow_path(p, state, id, site, now); break;
     }
+}
+
+/* An event that begins a task, with the record of the function that sent it read first: the place
+ * of this one's own is free as soon as it has jumped elsewhere. */
+CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
+                                              const chroprof_site *site, uint64_t now,
+                                              uint64_t base)
+{
+#if CHROPROF__SAMPLES
+    const void *own = __builtin_frame_address(0);
+    uintptr_t record = chroprof__stack_word((uintptr_t)own);
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    chroprof__poke64(&s->noting, 1);
+    p->asks = false;
+    chroprof__take_event(p, state, id, site, now);
+    if (p->sampling)
+        p->follow(p, record, base);
+    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
+    chroprof__poke64(&s->noting, 0);
+#else
+    (void)base;
+    chroprof__take_event(p, state, id, site, now);
+#endif
 }
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
@@ -10938,12 +11210,6 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
-/* Do events come in by the open gate? While the profile is off a call costs one more compare. */
-CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
-{
-    return CHROPROF__LIKELY(p && p->gate == CHROPROF__OPEN_GATE);
-}
-
 /* Does it take them at all? */
 CHROPROF__INLINE bool chroprof__takes(chroprof *p)
 {
@@ -10968,7 +11234,8 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own));                      \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own),                       \
+                        CHROPROF__BEGINS_SLOWLY);                                                \
         }                                                                                        \
     } while (0)
 #else
@@ -10986,16 +11253,6 @@ CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, 
     else
         chroprof__clocked_event(p, state, id, site);
     CHROPROF__FOLLOW(p);
-}
-
-/* The same; while the profile is off this is no call. The word is read again: so it can be an
- * operand of both compares. */
-CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
-                                            const chroprof_site *site)
-{
-    CHROPROF__READ_AGAIN();
-    if (p && p->gate == CHROPROF__SIDE_GATE)
-        chroprof__side_event(p, state, id, site);
 }
 
 /* The clock at the open gate, and where the search for the id begins. The slot is fetched before
@@ -11056,6 +11313,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
     CHROPROF__STORE_FENCE();
     if (busy) {
         chroprof__poke64(&s->put, s->put + 1);
+        chroprof__wake(p->core);
         return;
     }
     chroprof__begin_edit(p->core);
@@ -11207,15 +11465,26 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-/* A call that sends an event: what it does at the open gate, else any other. */
-#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
+/* A call that sends an event: what it does at the open gate, else any other. While the profile is
+ * off that is no call, and one more compare. The word is read again: so it can be an operand of
+ * both. */
+#define CHROPROF__SENDS_BY(gate, kind, call, parameters, state, id, site, fast)                    \
     CHROPROF_API void call parameters                                                              \
     {                                                                                              \
-        if (chroprof__is_on(p))                                                                    \
+        if (CHROPROF__LIKELY(p && p->gate == (kind) + (uint32_t)CHROPROF__OPEN_GATE)) {            \
             fast;                                                                                  \
-        else                                                                                       \
-            chroprof__other_event(p, state, id, site);                                             \
+            return;                                                                                \
+        }                                                                                          \
+        CHROPROF__READ_AGAIN();                                                                    \
+        if (p && p->gate == (kind) + (uint32_t)CHROPROF__SIDE_GATE)                                \
+            chroprof__side_event(p, state, id, site);                                              \
     }
+#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
+    CHROPROF__SENDS_BY(gate, 0u, call, parameters, state, id, site, fast)
+#define CHROPROF__PASSES(call, parameters, state, id, site, fast)                                  \
+    CHROPROF__SENDS_BY(pass_gate, CHROPROF__PASS_GATES, call, parameters, state, id, site, fast)
+#define CHROPROF__IDLES(call, parameters, state, fast)                                             \
+    CHROPROF__SENDS_BY(idle_gate, CHROPROF__IDLE_GATES, call, parameters, state, 0, NULL, fast)
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
@@ -11227,8 +11496,8 @@ CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, 
                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
                 chroprof__do_paused(p, id, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
+                 chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
                                       chroprof__gate_clock(p)))
@@ -11242,19 +11511,22 @@ CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPR
                 chroprof__do_enter(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
                 chroprof__do_leave(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
+                 chroprof__take_next(p, site, chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
+                 chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
                 chroprof__take_loop_leave(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
+CHROPROF__IDLES(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER,
                 chroprof__do_idle_enter(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
+CHROPROF__IDLES(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE,
                 chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
                 chroprof__take_tick(p, chroprof__gate_clock(p)))
 #undef CHROPROF__SENDS
+#undef CHROPROF__PASSES
+#undef CHROPROF__IDLES
+#undef CHROPROF__SENDS_BY
 
 #ifdef CHROPROF__EPOLL
 #if defined(__mips__)
@@ -11603,6 +11875,8 @@ static void chroprof__reset_samples(chroprof__core *c)
     s->draws = s->misses = 0;
     s->idle_from = s->wait_start = s->interrupted = 0;
     s->drawn_seq = s->look_at = 0;
+    s->looked = UINT64_MAX;
+    chroprof__date_callers(c);
     memset(s->hits, 0, sizeof(s->hits));
     chroprof__poke64(&s->taken, s->put);
     s->ticks = s->lost = s->cost_ns = 0;
@@ -12272,7 +12546,7 @@ static void chroprof__drain_copy(chroprof *p)
             h->count = 0;
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
-        chroprof__entry *e = chroprof__ring(c, s, s->taken);
+        chroprof__entry *e = chroprof__ring(c, s->taken);
         if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
@@ -13706,26 +13980,93 @@ CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uint
     return frame > above && end >= 16 && frame <= end - 16 && frame % sizeof(frame) == 0;
 }
 
+/* The callers that a path was begun by last. */
+static chroprof__caller *chroprof__caller_of(const chroprof__core *c, uint32_t path)
+{
+    uint64_t bytes = chroprof__caller_bytes(c);
+    return chroprof__callers(c) + path % (bytes / sizeof(chroprof__caller));
+}
+
+/* The callers of frame k; NULL: they are not known. The frame's own note goes first: what its path
+ * had may be another one's by now. */
+static const uint32_t *chroprof__keys_of(const chroprof__core *c, chroprof__sampler *s, uint32_t k)
+{
+    const chroprof__frame_row *frame = chroprof__frame_rows(c) + k;
+    const chroprof__note *note = chroprof__notes(s) + k;
+    const chroprof__caller *caller = chroprof__caller_of(c, frame->path);
+    if (note->event == frame->event)
+        return note->keys;
+    bool known = caller->path == frame->path && caller->since <= frame->pushed;
+    return known && !(s->noting && k == c->depth) ? caller->keys : NULL;
+}
+
+/* Frames of the running stack keep the callers that are about to give way. */
+static void chroprof__keep_callers(const chroprof__core *c, chroprof__sampler *s, uint32_t path)
+{
+    const chroprof__frame_row *frames = chroprof__frame_rows(c);
+    uint32_t tries = CHROPROF__NOTED_TASKS;
+    for (uint32_t k = c->depth; k > 0 && tries > 0; k--, tries--) {
+        const chroprof__caller *caller = chroprof__caller_of(c, frames[k].path);
+        const uint32_t *keys = chroprof__keys_of(c, s, k);
+        chroprof__note *note = chroprof__notes(s) + k;
+        if (caller != chroprof__caller_of(c, path) || keys != caller->keys)
+            continue;
+        memcpy(note->keys, keys, sizeof(note->keys));
+        CHROPROF__STORE_FENCE();
+        note->event = frames[k].event;
+    }
+}
+
+/* Whether the next frame of this path has these callers is seen by where two of them return to, if
+ * there are as many. The stack of a fiber may be gone by then, so that is not looked at. */
+static void chroprof__note_path(chroprof *p, const chroprof__note *note, const uintptr_t *at,
+                                uint64_t base)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint32_t path = p->frames[c->depth].path;
+    chroprof__caller *caller = chroprof__caller_of(c, path);
+    bool fiber = base >= s->fiber_low && base < s->fiber_high;
+    chroprof__keep_callers(c, s, path);
+    chroprof__poke64(&caller->base, 0);
+    caller->path = 0;
+    CHROPROF__STORE_FENCE();
+    caller->one = caller->product = 1;
+    for (int k = 0; k < 2; k++) {
+        caller->at[k] = at[k] && !fiber ? at[k] : (uint64_t)(uintptr_t)&caller->one;
+        caller->product *= chroprof__stack_word((uintptr_t)caller->at[k]);
+    }
+    caller->since = c->last;
+    memcpy(caller->keys, note->keys, sizeof(caller->keys));
+    CHROPROF__STORE_FENCE();
+    caller->path = path;
+    chroprof__poke64(&caller->base, fiber ? 0 : base);
+}
+
 /* The top frame was begun by this event: by the functions whose records these are, from the given
  * one on. That may be anything, so only what lies between here and the end of the stack is read:
  * below, inside the bounds of the stack, there may be guard pages. */
-static void chroprof__note_caller(chroprof *p, uintptr_t frame)
+static void chroprof__note_caller(chroprof *p, uintptr_t frame, uint64_t base)
 {
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint32_t event = p->frames[c->depth].event;
     const void *own = __builtin_frame_address(0);
-    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
+    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above), at[3] = { 0, 0, 0 };
     if (event != (uint32_t)(c->seq - 1))
         return;
     chroprof__note *note = chroprof__notes(s) + c->depth;
     memset(note, 0, sizeof(*note));
-    note->event = event;
     for (int k = 0; k < 3 && end && chroprof__is_record(frame, above, end); k++) {
-        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(frame + sizeof(frame)));
+        at[k] = frame + sizeof(frame);
+        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(at[k]));
         above = frame;
         frame = chroprof__stack_word(frame);
     }
+    CHROPROF__STORE_FENCE();
+    note->event = event;
+    if (base != CHROPROF__BEGINS_SLOWLY)
+        chroprof__note_path(p, note, at, base);
 }
 
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
@@ -13748,36 +14089,64 @@ CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a
- * callback or an iteration begins: what has not been idle since the last look counts as CPU time.
- * */
-static void chroprof__note_cpu(chroprof *p)
+/* A callback or an iteration began before the look that comes now. */
+static void chroprof__note_begun(chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
+                                 uint64_t cpu_ns)
+{
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    uint64_t ns;
+    if (s->begun[place].event == owner || !chroprof__cpu_at(p, place, owner, start, &ns))
+        return;
+    s->begun[place].event = owner;
+    s->begun[place].cpu_ns = ns < cpu_ns ? ns : cpu_ns;
+}
+
+/* The callback above a barrier, which is the innermost but `outer`. */
+static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t outer, uint64_t cpu_ns)
+{
+    const chroprof__frame_row *base = p->frames + barrier + 1;
+    uint32_t barriers = p->core->barriers - outer;
+    uint32_t place = barriers < CHROPROF__NESTED_LOOPS ? barriers : CHROPROF__NESTED_LOOPS - 1;
+    chroprof__note_begun(p, place, base->event, base->pushed, cpu_ns);
+}
+
+/* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
+ * CPU time by that one. */
+static void chroprof__look_at_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *iteration = s->begun + CHROPROF__NESTED_LOOPS;
-    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
-    if (c->last >= s->look_at) {
-        s->look_at = c->last + chroprof__unscale(1000000, c->factor);
-        s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-        s->cpu_busy = busy;
-        chroprof__give_up_signals(p, s);
-    }
-    uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->barrier + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
-        s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
-        s->begun[chroprof__callback_place(c)].cpu_ns = now;
-    }
-    if (c->iteration_active && iteration->event != (uint32_t)number && number >= s->first_event) {
-        iteration->event = (uint32_t)number;
-        iteration->cpu_ns = now;
-    }
+    uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
+        chroprof__note_callback(p, c->barrier, 0, cpu_ns);
+    if (c->iteration_active && c->iteration_start < c->last)
+        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
+                             c->iteration_start, cpu_ns);
+    s->look_due = 0;
+    s->cpu_ns = cpu_ns;
+    s->cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
+    s->looked = c->last;
+    chroprof__give_up_signals(p, s);
 }
 
-static void chroprof__follow_event(chroprof *p, uintptr_t frame)
+/* A nested loop begins: its idle times must not count for the callback around it. */
+static void chroprof__note_outer(chroprof *p)
 {
-    chroprof__note_caller(p, frame);
-    chroprof__note_cpu(p);
+    const chroprof__core *c = p->core;
+    const chroprof__frame_row *top = p->frames + c->depth;
+    if (top->event == (uint32_t)(c->seq - 1) && top->kind & CHROPROF__BARRIER &&
+        c->depth > top->slot + 1)
+        chroprof__note_callback(p, top->slot, 1, UINT64_MAX);
+}
+
+static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
+{
+    if (base != CHROPROF__BEGINS_NONE)
+        chroprof__note_caller(p, frame, base);
+    if (p->core->depth)
+        chroprof__note_outer(p);
+    if (chroprof__sampler_of(p->core)->look_due)
+        chroprof__look_at_cpu(p);
     chroprof__follow_idle(p);
 }
 
@@ -13867,13 +14236,10 @@ static bool chroprof__has_room(const chroprof__walk *w)
  * them. Code of that call was there before the task: it stands outside. */
 static void chroprof__put_begun(chroprof__walk *w, uintptr_t frame, uintptr_t back)
 {
-    const chroprof__frame_row *frames = chroprof__frame_rows(w->c);
-    const chroprof__note *notes = chroprof__notes(w->s);
     uint32_t key = chroprof__frame_key(frame, back), found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
-        const chroprof__note *n = notes + k;
-        bool own = n->event == frames[k].event;
-        if (own && (n->keys[0] == key || n->keys[1] == key || n->keys[2] == key))
+        const uint32_t *keys = chroprof__keys_of(w->c, w->s, k);
+        if (keys && (keys[0] == key || keys[1] == key || keys[2] == key))
             found = k;
     }
     if (found)
@@ -13991,8 +14357,7 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
         e->stamp = e->last = chroprof__clock_here(c);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
-        if (!chroprof__is_busy(c))
-            chroprof__poke64(&c->time_limit, c->last); /* the next event takes the slow path */
+        chroprof__wake(c);                  /* inside an event, too: what it sets itself it may */
     } else {
         s->lost += c->enabled ? weight : 0;
     }
@@ -14222,8 +14587,12 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
     s->random ^= s->stamp;
     s->idle_ns = chroprof__random(s) % s->first_period_ns;
     s->pid = (uint64_t)getpid();
+    s->noting = s->look_due = 0;
+    s->looked = UINT64_MAX;
     memset(chroprof__notes(s), 0,
            (size_t)chroprof__note_bytes(p->core->tables[CHROPROF_TABLE_DEPTH].capacity));
+    memset(chroprof__callers(p->core), 0,
+           (size_t)chroprof__caller_bytes(p->core));
 }
 
 #if CHROPROF__THREAD_TIMER
@@ -14378,6 +14747,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
     s->first_event = p->core->seq >> 1;
     chroprof__look_at_modules(p->core);
     s->possible = s->loaded;
+    chroprof__wake(p->core);
     chroprof__end_edit(p->core);
     chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
@@ -14439,6 +14809,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->sampler_pid = s->pid;
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
+    p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);
     return CHROPROF_OK;

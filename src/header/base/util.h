@@ -15,6 +15,17 @@ CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
     return (uint32_t)(((h >> 32) * n) >> 32);
 }
 
+/* What another hand (a handler, an interrupt) may change or read at any instruction. */
+CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
+{
+    *(volatile uint64_t *)word = value;
+}
+
 static uint64_t chroprof__minus(uint64_t a, uint64_t b)      /* never below 0 */
 {
     return a > b ? a - b : 0;

@@ -6,6 +6,7 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../block/histogram.h"
 
 /* >>clock */
@@ -16,6 +17,26 @@
 /* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
 #define CHROPROF__AT_ONCE_NS UINT64_C(10000)
 
+/* The next event takes the slow path. */
+static void chroprof__wake(chroprof__core *c)
+{
+    chroprof__poke64(&c->time_limit, c->last);
+    chroprof__poke64(&c->idle_limit, c->last);
+}
+
+/* When the sampler, if it runs, reads the thread's CPU clock next. */
+static uint64_t chroprof__sampler_limit(const chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    return s && s->running ? s->look_at : UINT64_MAX;
+}
+
+static bool chroprof__samples_wait(const chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    return s && chroprof__peek64(&s->put) != s->taken;
+}
+
 /* When the next event has to take the slow path at the latest. Whatever wants the next event there
  * sets the time limit to now. */
 static void chroprof__set_time_limit(chroprof__core *c)
@@ -25,6 +46,7 @@ static void chroprof__set_time_limit(chroprof__core *c)
     chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
     chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
     chroprof__lower(&time_limit, c->slow_callback);
+    chroprof__lower(&time_limit, chroprof__sampler_limit(c));
     if (!c->calibrated)
         chroprof__lower(&time_limit, c->calibrate_at);
     c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
@@ -33,8 +55,9 @@ static void chroprof__set_time_limit(chroprof__core *c)
         c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
-    if (c->exits)
-        c->time_limit = c->idle_limit = c->last;
+    CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */
+    if (c->exits || chroprof__samples_wait(c))
+        chroprof__wake(c);
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */

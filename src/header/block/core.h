@@ -156,8 +156,9 @@ CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
 CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
 CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
+CHROPROF__STATIC_ASSERT(caller, sizeof(chroprof__caller) == 64);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
-CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 61 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
@@ -219,7 +220,9 @@ enum {
     CHROPROF__OPEN_GATE = 0xA5C000,
     CHROPROF__SIDE_GATE,
     CHROPROF__NO_GATE,         /* off, or a view, or the forked child of a mapped one */
-    CHROPROF__GATES_END
+    CHROPROF__GATES_END,
+    CHROPROF__IDLE_GATES = 16, /* more: of idle events; of those that pass a frame on */
+    CHROPROF__PASS_GATES = 32
 };
 
 /* Was it set, to whatever? */
@@ -246,14 +249,54 @@ CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
     return p->gate == CHROPROF__OPEN_GATE || (p->gate == CHROPROF__SIDE_GATE && !p->in_hook);
 }
 
+/* While the sampler runs it asks who begins a task, and in WALL mode it follows the idle times. */
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
-    bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
+    bool knows = CHROPROF__KNOWS_CALLERS && p->callers != 0;
+    bool quick = CHROPROF__HAS_COUNTER && !p->clock && (!p->sampling || knows);
+    bool wall = p->sampling && p->follows_idle;
     p->gate = CHROPROF__NO_GATE;
     if (taking && quick)
         p->gate = CHROPROF__OPEN_GATE;
     else if (taking || p->in_hook)
         p->gate = CHROPROF__SIDE_GATE;
+    bool open = p->gate == CHROPROF__OPEN_GATE;
+    p->idle_gate = CHROPROF__IDLE_GATES + p->gate + (open && wall);     /* side is next to open */
+    p->pass_gate = CHROPROF__PASS_GATES + p->gate + (open && p->sampling);
+    p->asks = open && p->sampling;
+}
+
+static uint64_t chroprof__aligned(uint64_t bytes)
+{
+    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+}
+
+static uint64_t chroprof__note_bytes(uint64_t depth)
+{
+    return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
+}
+
+/* Rows of callers: a power of two, so that a path's is found by its number. */
+static uint64_t chroprof__caller_rows_of(uint64_t paths)
+{
+    uint64_t rows = 8;
+    while (rows < 64 && 4 * rows < paths)
+        rows *= 2;
+    return rows;
+}
+
+static uint64_t chroprof__caller_bytes(const chroprof__core *c)
+{
+    return chroprof__caller_rows_of(c->tables[CHROPROF_TABLE_PATHS].capacity) *
+           sizeof(chroprof__caller);
+}
+
+/* Bytes from the core: behind the sampler's state and the notes. */
+static uint64_t chroprof__callers_at(const chroprof__core *c)
+{
+    uint64_t depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    return c->tables[CHROPROF__SAMPLER].offset + chroprof__aligned(sizeof(chroprof__sampler)) +
+           chroprof__note_bytes(depth);
 }
 
 /* Makes the handle point into a block. */
@@ -261,6 +304,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
     p->gate = CHROPROF__NO_GATE;
+    p->idle_gate = p->pass_gate = 0;
+    p->asks = false;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
@@ -272,6 +317,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
     p->max_depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
         (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
+    p->caller_mask = (uint32_t)(chroprof__caller_bytes(c) - sizeof(chroprof__caller));
+    p->callers = chroprof__callers_at(c) >> 31 ? 0 : (uint32_t)chroprof__callers_at(c);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
 }
 
@@ -293,6 +340,8 @@ static bool chroprof__in_child(chroprof *p)
         return false;
     p->core = NULL;
     p->gate = CHROPROF__NO_GATE;
+    p->idle_gate = p->pass_gate = 0;
+    p->asks = false;
     p->sampling = p->in_hook = false;
     return true;
 }

@@ -14,17 +14,6 @@
  * event of the slow path, by whatever ends a stall, by chroprof_sample and the handler of
  * >>sampler, and by copies and merges for what they do to stacks. */
 
-/* What another hand (a handler, an interrupt) may change or read at any instruction. */
-CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
-{
-    return *(const volatile uint64_t *)word;
-}
-
-CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
-{
-    *(volatile uint64_t *)word = value;
-}
-
 CHROPROF__INLINE uint64_t chroprof__item(uint32_t kind, uint64_t value)
 {
     return (uint64_t)kind << 56 | (value & (UINT64_MAX >> 8));
@@ -55,12 +44,25 @@ static chroprof__note *chroprof__notes(chroprof__sampler *s)
     return (chroprof__note *)(void *)((char *)s + chroprof__aligned(sizeof(*s)));
 }
 
-/* Entry number k of the ring. */
-CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s,
-                                                   uint64_t k)
+static chroprof__caller *chroprof__callers(const chroprof__core *c)
 {
-    uint64_t notes = chroprof__note_bytes(c->tables[CHROPROF_TABLE_DEPTH].capacity);
-    char *first = (char *)s + chroprof__aligned(sizeof(*s)) + notes;
+    return (chroprof__caller *)(void *)((char *)(uintptr_t)c + chroprof__callers_at(c));
+}
+
+/* Profile time begins anew: all frames are of now. */
+static void chroprof__date_callers(const chroprof__core *c)
+{
+    char *rows = (char *)chroprof__callers(c);
+    uint64_t bytes = chroprof__caller_bytes(c);
+    for (uint64_t at = 0; at < bytes; at += sizeof(chroprof__caller))
+        ((chroprof__caller *)(void *)(rows + at))->since = 0;
+}
+
+/* Entry number k of the ring. */
+CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, uint64_t k)
+{
+    char *first = (char *)chroprof__callers(c) +
+                  chroprof__caller_bytes(c);
     uint64_t row = k % chroprof__entry_count(chroprof__sample_capacity(c));
     return (chroprof__entry *)(void *)(first + row * sizeof(chroprof__entry));
 }

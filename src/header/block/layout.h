@@ -94,20 +94,10 @@ CHROPROF__COLD bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TAB
     return true;
 }
 
-static uint64_t chroprof__aligned(uint64_t bytes)
-{
-    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
-}
-
 /* How many ticks may wait for the next event. */
 static uint64_t chroprof__entry_count(uint64_t samples)
 {
-    return chroprof__between(samples / 4, 2, 32);
-}
-
-static uint64_t chroprof__note_bytes(uint64_t depth)
-{
-    return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
+    return chroprof__between(samples / 5, 2, 32);
 }
 
 /* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
@@ -153,6 +143,8 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
                                  chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
     case CHROPROF__SAMPLER: return (chroprof__aligned(sizeof(chroprof__sampler)) +
                                     chroprof__note_bytes(capacity[CHROPROF_TABLE_DEPTH]) +
+                                    chroprof__caller_rows_of(capacity[CHROPROF_TABLE_PATHS]) *
+                                        sizeof(chroprof__caller) +
                                     chroprof__entry_count(samples) * sizeof(chroprof__entry)) /
                                    CHROPROF__ALIGN;
     default: return n;

@@ -110,7 +110,7 @@ static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t hig
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint64_t end = chroprof__peek64(&s->put);
     for (uint64_t k = s->taken; k - end != 0; k++) {
-        const chroprof__entry *e = chroprof__ring(c, s, k);
+        const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
             if (chroprof__is_code(e->items[i]) && chroprof__item_address(e->items[i]) >= low &&
                 chroprof__item_address(e->items[i]) < high)
@@ -282,7 +282,7 @@ static bool chroprof__seeks_module(chroprof__core *c)
     uint64_t end = chroprof__peek64(&s->put);
     bool missed = false;
     for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
-        const chroprof__entry *e = chroprof__ring(c, s, k);
+        const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS && !missed; i++)
             missed = chroprof__is_code(e->items[i]) &&
                      !chroprof__find_module(c, chroprof__item_address(e->items[i]));

@@ -124,7 +124,8 @@ typedef struct chroprof__shortcut {
     uint64_t address, content; /* 0: the place is empty; its address is none that a site has */
     uint32_t window;           /* in which the target is, as far as is known here */
     uint32_t path;
-    uint32_t target, spare;
+    uint32_t target;
+    uint32_t caller;           /* bytes from the core to the callers of the target */
 } chroprof__shortcut;
 enum { CHROPROF__NOWHERE = 1 };
 
@@ -338,6 +339,20 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
+/* The same of a path, as it was begun last: most begin at one place, and then two words of the
+ * stack say so. Frames that were pushed since then have this note. */
+typedef struct chroprof__caller {
+    uint64_t base;             /* the stack pointer; 0: nobody is known again by this */
+    uint64_t at[2], product;   /* where return addresses stood, or one; what they were */
+    uint64_t since;            /* profile time */
+    uint32_t path;             /* 0: none */
+    uint32_t keys[3];
+    uint64_t one;
+} chroprof__caller;
+
+/* What an event without a stack pointer to compare says to chroprof__follow_event. */
+enum { CHROPROF__BEGINS_SLOWLY, CHROPROF__BEGINS_NONE };
+
 /* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
 enum { CHROPROF__STRETCH = 2048 };         /* slots that a sample looks at for a draw */
@@ -363,7 +378,7 @@ typedef struct chroprof__begun {
 
 enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 
-/* The sampler's state. The notes follow it, then the ring of entries. */
+/* The sampler's state. The notes follow it, then the callers, then the ring of entries. */
 typedef struct chroprof__sampler {
     /* changed by the loop's own calls */
     uint64_t samples, inside, dropped;
@@ -380,7 +395,10 @@ typedef struct chroprof__sampler {
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
     uint64_t first_event;      /* of the run of the timer */
     uint64_t look_at;          /* profile time from which the next event reads the CPU clock */
-    uint64_t cpu_ns, cpu_busy; /* CPU time when it was read last, and time that was not idle */
+    uint64_t look_due;         /* the event under way does */
+    uint64_t looked;           /* when it was read last; UINT64_MAX: never */
+    uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    uint64_t noting;           /* who begins the top frame is about to be noted */
     uint64_t resting;          /* the wait under way is known */
     uint64_t wait_start;       /* when it began */
     uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */

@@ -117,6 +117,22 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
                           chroprof__minus(t, c->iteration_start), stack, e);
 }
 
+#if CHROPROF__SAMPLES
+/* The thread's CPU time when a callback or an iteration began, by the last look before that: what
+ * was not idle since that look counts as CPU time. False: there was none. */
+static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
+                             uint64_t *ns)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t busy = chroprof__minus(start, p->paths[CHROPROF__IDLE].exec);
+    bool noted = s->begun[place].event == owner;
+    *ns = noted ? s->begun[place].cpu_ns
+                : s->cpu_ns + chroprof__scale(chroprof__minus(busy, s->cpu_busy), c->factor);
+    return noted || start >= s->looked;
+}
+#endif
+
 /* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
  * ended; of samples by hand only as far as they tell. owner: the event that began it. */
 static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, uint32_t owner)
@@ -130,10 +146,10 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     if (s->hits[k].owner == owner)
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
-    uint64_t length = chroprof__scale(stall->length, c->factor), cpu;
-    if (!p->sampling || s->begun[k].event != owner)
+    uint64_t length = chroprof__scale(stall->length, c->factor), begun_ns, cpu;
+    if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
-    cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), s->begun[k].cpu_ns);
+    cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
     stall->hits.cpu_ns = cpu < length ? cpu : length;
     stall->hits.waiting_ns = length - stall->hits.cpu_ns;
 #endif
@@ -244,16 +260,18 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     chroprof__look_at_modules(c);
     while (chroprof__peek64(&s->put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
-        chroprof__absorb(p, s, chroprof__ring(c, s, s->taken), c->last);
+        chroprof__absorb(p, s, chroprof__ring(c, s->taken), c->last);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->taken, s->taken + 1);
     }
 }
 
-static bool chroprof__samples_wait(const chroprof__core *c)
+/* The event under way is to read the thread's CPU clock, the next one in a millisecond. */
+static void chroprof__plan_look(const chroprof__core *c)
 {
-    const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && chroprof__peek64(&s->put) != s->taken;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    s->look_at = c->last + chroprof__unscale(1000000, c->factor);
+    s->look_due = 1;
 }
 
 /* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
@@ -267,7 +285,7 @@ static void chroprof__drain(chroprof *p)
 static void chroprof__wake_drain(chroprof__core *c)
 {
     if (chroprof__samples_wait(c))
-        chroprof__poke64(&c->time_limit, c->last);
+        chroprof__wake(c);
 }
 
 /* ---- from a timer signal to the ring. This may run in a signal handler, at any instruction of
@@ -293,13 +311,13 @@ static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
 {
     uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
     for (uint64_t k = s->taken; k < end; k++) {
-        uint64_t weight = chroprof__ring(c, s, k)->weight + chroprof__ring(c, s, k + 1)->weight;
+        uint64_t weight = chroprof__ring(c, k)->weight + chroprof__ring(c, k + 1)->weight;
         best = weight < least ? k : best;
         least = weight < least ? weight : least;
     }
-    chroprof__merge_entries(s, chroprof__ring(c, s, best), chroprof__ring(c, s, best + 1));
+    chroprof__merge_entries(s, chroprof__ring(c, best), chroprof__ring(c, best + 1));
     for (uint64_t k = best + 1; k < end; k++)
-        *chroprof__ring(c, s, k) = *chroprof__ring(c, s, k + 1);
+        *chroprof__ring(c, k) = *chroprof__ring(c, k + 1);
     chroprof__poke64(&s->put, end);
 }
 
@@ -312,7 +330,7 @@ static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof_
             return NULL;
         chroprof__thin(c, s);
     }
-    chroprof__entry *e = chroprof__ring(c, s, s->put);
+    chroprof__entry *e = chroprof__ring(c, s->put);
     memset(e, 0, offsetof(chroprof__entry, items));
     return e;
 }

@@ -211,6 +211,12 @@ CHROPROF__INLINE const chroprof__shortcut *chroprof__remembered(const chroprof *
     return chroprof__is_known(s, top, site) ? s : NULL;
 }
 
+/* Bytes from the core to the callers of a path. */
+CHROPROF__INLINE uint32_t chroprof__caller_at(const chroprof *p, uint32_t path)
+{
+    return ((uint32_t)(path * sizeof(chroprof__caller)) & p->caller_mask) + p->callers;
+}
+
 /* Remembered in an empty place of two, over what its address meant before, or over what has the
  * first. */
 static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chroprof_site *site,
@@ -226,6 +232,7 @@ static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chro
     s->window = p->core->window;
     s->path = path;
     s->target = target;
+    s->caller = chroprof__caller_at(p, target);
 }
 
 /* The slot where the search for an id begins. */

@@ -586,7 +586,7 @@ static void chroprof__drain_copy(chroprof *p)
             h->count = 0;
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
-        chroprof__entry *e = chroprof__ring(c, s, s->taken);
+        chroprof__entry *e = chroprof__ring(c, s->taken);
         if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }

@@ -56,6 +56,107 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     chroprof__close_event(p->core);
     if (p->stalls_due)
         p->tell(p);
+    if (p->asks)
+        p->follow(p, 0, CHROPROF__BEGINS_NONE);
+}
+
+/* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
+ * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
+ * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
+ * (chroprof__follow_event). */
+CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
+                                              const chroprof_site *site, uint64_t now,
+                                              uint64_t base);
+
+#if CHROPROF__KNOWS_CALLERS
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    uint64_t base;
+#ifdef __x86_64__
+    __asm__ volatile("mov %%rsp, %0" : "=r"(base));
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(base));
+#endif
+    return base;
+}
+
+/* Was it the stack pointer of a caller? base: the one to compare with, 0: that of now. */
+CHROPROF__INLINE bool chroprof__was_stack(const uint64_t *of, uint64_t base)
+{
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    bool same = *of == base;
+    if (base == 0)
+        __asm__ volatile("cmp %%rsp, %1" : "=@cce"(same) : "m"(*of));
+    return same;
+#else
+    return *of == (base ? base : chroprof__caller_base());
+#endif
+}
+
+/* at: bytes from the core to a row of callers. */
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+#define CHROPROF__CALLER ((const chroprof__caller *)(const void *)((const char *)c + at))
+    if (CHROPROF__RARELY(!chroprof__was_stack(&CHROPROF__CALLER->base, base)))
+        return false;
+    CHROPROF__ONE_WORD(at);                 /* each load adds by itself */
+    uint64_t second = CHROPROF__CALLER->at[1];
+    CHROPROF__ONE_WORD(at);
+    uint64_t product = CHROPROF__CALLER->at[0];
+    CHROPROF__ONE_WORD(at);
+#ifdef __x86_64__
+    __asm__ volatile("mov (%0), %0\n\timul (%1), %0" : "+r"(product) : "r"(second) : "cc");
+#else
+    product = chroprof__peek64((const uint64_t *)(uintptr_t)product) *
+              chroprof__peek64((const uint64_t *)(uintptr_t)second);
+#endif
+    return CHROPROF__LIKELY(product == CHROPROF__CALLER->product);
+#undef CHROPROF__CALLER
+}
+#else
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    return 1;
+}
+
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+    (void)c;
+    return at != 0 && base == 0;      /* never asked */
+}
+#endif
+
+/* The same of the row at so many bytes from the core. What the moment says of the stack is read
+ * again: no fast path has to keep it. */
+CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
+                                                uint64_t base, chroprof__moment *m)
+{
+    if (CHROPROF__RARELY(!chroprof__is_caller(c, at, base)))
+        return false;
+    CHROPROF__READ_AGAIN();
+    m->account = c->account;
+    return true;
+}
+
+CHROPROF__INLINE bool chroprof__reads_again(void)
+{
+    CHROPROF__READ_AGAIN();
+    return true;
+}
+
+/* Who asks has this in line. */
+#define CHROPROF__KNOWS_CALLER(p, at, base, m)                                                     \
+    (CHROPROF__RARELY(!(p)->asks) ||                                                               \
+     (chroprof__reads_again() && chroprof__is_known_caller(c, at, base, m)))
+
+/* A task begins in the slow path. */
+CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
+                                           const chroprof_site *site, uint64_t now, uint64_t base)
+{
+    if (p->asks)
+        chroprof__noted_event(p, state, id, site, now, base);
+    else
+        chroprof__slow_path(p, state, id, site, now);
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */
@@ -244,15 +345,18 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
 /* A future that is ready, or whatever else. */
 CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
                                                 const chroprof_site *site,
-                                                chroprof__future_row *home, uint64_t now)
+                                                chroprof__future_row *home, uint64_t now,
+                                                uint64_t base)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth ||
-                         !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__slow_path(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
+                         !chroprof__may_run(p, c, slot, id, m.t, &delay) ||
+                         !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), base,
+                                                 &m))) {
+        chroprof__begin_slowly(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m), base);
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -270,13 +374,15 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__moment m;
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__rests(slot) && !chroprof__is_new(slot, id))) {
-        chroprof__run_otherwise(p, id, site, slot, now);
+        chroprof__run_otherwise(p, id, site, slot, now, chroprof__caller_base());
         return;
     }
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
                          p->paths[slot->path].window != c->window ||
+                         !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), 0, &m) ||
                          !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
-        chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
+        chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m),
+                                chroprof__caller_base());
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -429,7 +535,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
 
 /* A call whose path is remembered in the first or the other of two places. */
 CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site, bool first,
-                                         chroprof__moment *m, uint64_t now)
+                                         chroprof__moment *m, uint64_t now, uint64_t base)
 {
     chroprof__core *c = p->core;
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, m)))
@@ -437,6 +543,7 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
     chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
+                         !CHROPROF__KNOWS_CALLER(p, s->caller, base, m) ||
                          !chroprof__look_at_ring(c, m) || m->depth == p->max_depth))
         return false;
     uint32_t path = s->target;
@@ -447,18 +554,19 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
 }
 
 CHROPROF__NOINLINE void chroprof__enter_elsewhere(chroprof *p, const chroprof_site *site,
-                                                  uint64_t now)
+                                                  uint64_t now, uint64_t base)
 {
     chroprof__moment m;
-    if (!chroprof__enter_by(p, site, false, &m, now))
-        chroprof__slow_path(p, CHROPROF_ENTER, 0, site, now);
+    if (!chroprof__enter_by(p, site, false, &m, now, base))
+        chroprof__begin_slowly(p, CHROPROF_ENTER, 0, site, now, base);
 }
 
 CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site, uint64_t now)
 {
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__enter_by(p, site, true, &m, now)))
-        chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m));
+    if (CHROPROF__RARELY(!chroprof__enter_by(p, site, true, &m, now, 0)))
+        chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m),
+                                  chroprof__caller_base());
 }
 
 /* From one call to the next: the frame just changes hands. */
@@ -580,4 +688,27 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
     default: chroprof__slow_path(p, state, id, site, now); break;
     }
+}
+
+/* An event that begins a task, with the record of the function that sent it read first: the place
+ * of this one's own is free as soon as it has jumped elsewhere. */
+CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
+                                              const chroprof_site *site, uint64_t now,
+                                              uint64_t base)
+{
+#if CHROPROF__SAMPLES
+    const void *own = __builtin_frame_address(0);
+    uintptr_t record = chroprof__stack_word((uintptr_t)own);
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    chroprof__poke64(&s->noting, 1);
+    p->asks = false;
+    chroprof__take_event(p, state, id, site, now);
+    if (p->sampling)
+        p->follow(p, record, base);
+    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
+    chroprof__poke64(&s->noting, 0);
+#else
+    (void)base;
+    chroprof__take_event(p, state, id, site, now);
+#endif
 }

@@ -71,6 +71,8 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
+    if (m->t >= chroprof__sampler_limit(c))
+        chroprof__plan_look(c);
     chroprof__set_time_limit(c);
     chroprof__aim(p, c);
 }

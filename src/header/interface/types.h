@@ -688,9 +688,14 @@ typedef struct chroprof {
     int sampler_signal;    /* 0: none */
     int sampler_timer;
     void *hold;            /* by chroprof_map: what keeps its file ours */
+    uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
-    void (*drain)(struct chroprof *p);                      /* takes in those that wait */
-    void (*follow)(struct chroprof *p, uintptr_t frame);    /* after each event, by the sampler */
+    void (*drain)(struct chroprof *p);         /* takes in those that wait */
+    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
+    bool asks;             /* who begins a task, that is */
+    bool follows_idle;     /* the sampler does */
+    uint32_t callers;      /* bytes from the core to those who begin tasks; 0: too far */
+    uint32_t caller_mask;  /* of bytes */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */

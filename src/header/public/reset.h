@@ -170,6 +170,8 @@ static void chroprof__reset_samples(chroprof__core *c)
     s->draws = s->misses = 0;
     s->idle_from = s->wait_start = s->interrupted = 0;
     s->drawn_seq = s->look_at = 0;
+    s->looked = UINT64_MAX;
+    chroprof__date_callers(c);
     memset(s->hits, 0, sizeof(s->hits));
     chroprof__poke64(&s->taken, s->put);
     s->ticks = s->lost = s->cost_ns = 0;

@@ -28,12 +28,6 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
-/* Do events come in by the open gate? While the profile is off a call costs one more compare. */
-CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
-{
-    return CHROPROF__LIKELY(p && p->gate == CHROPROF__OPEN_GATE);
-}
-
 /* Does it take them at all? */
 CHROPROF__INLINE bool chroprof__takes(chroprof *p)
 {
@@ -58,7 +52,8 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own));                      \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own),                       \
+                        CHROPROF__BEGINS_SLOWLY);                                                \
         }                                                                                        \
     } while (0)
 #else
@@ -76,16 +71,6 @@ CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, 
     else
         chroprof__clocked_event(p, state, id, site);
     CHROPROF__FOLLOW(p);
-}
-
-/* The same; while the profile is off this is no call. The word is read again: so it can be an
- * operand of both compares. */
-CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
-                                            const chroprof_site *site)
-{
-    CHROPROF__READ_AGAIN();
-    if (p && p->gate == CHROPROF__SIDE_GATE)
-        chroprof__side_event(p, state, id, site);
 }
 
 /* The clock at the open gate, and where the search for the id begins. The slot is fetched before
@@ -146,6 +131,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
     CHROPROF__STORE_FENCE();
     if (busy) {
         chroprof__poke64(&s->put, s->put + 1);
+        chroprof__wake(p->core);
         return;
     }
     chroprof__begin_edit(p->core);
@@ -297,15 +283,26 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-/* A call that sends an event: what it does at the open gate, else any other. */
-#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
+/* A call that sends an event: what it does at the open gate, else any other. While the profile is
+ * off that is no call, and one more compare. The word is read again: so it can be an operand of
+ * both. */
+#define CHROPROF__SENDS_BY(gate, kind, call, parameters, state, id, site, fast)                    \
     CHROPROF_API void call parameters                                                              \
     {                                                                                              \
-        if (chroprof__is_on(p))                                                                    \
+        if (CHROPROF__LIKELY(p && p->gate == (kind) + (uint32_t)CHROPROF__OPEN_GATE)) {            \
             fast;                                                                                  \
-        else                                                                                       \
-            chroprof__other_event(p, state, id, site);                                             \
+            return;                                                                                \
+        }                                                                                          \
+        CHROPROF__READ_AGAIN();                                                                    \
+        if (p && p->gate == (kind) + (uint32_t)CHROPROF__SIDE_GATE)                                \
+            chroprof__side_event(p, state, id, site);                                              \
     }
+#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
+    CHROPROF__SENDS_BY(gate, 0u, call, parameters, state, id, site, fast)
+#define CHROPROF__PASSES(call, parameters, state, id, site, fast)                                  \
+    CHROPROF__SENDS_BY(pass_gate, CHROPROF__PASS_GATES, call, parameters, state, id, site, fast)
+#define CHROPROF__IDLES(call, parameters, state, fast)                                             \
+    CHROPROF__SENDS_BY(idle_gate, CHROPROF__IDLE_GATES, call, parameters, state, 0, NULL, fast)
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
@@ -317,8 +314,8 @@ CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, 
                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
                 chroprof__do_paused(p, id, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
+                 chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
                                       chroprof__gate_clock(p)))
@@ -332,19 +329,22 @@ CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPR
                 chroprof__do_enter(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
                 chroprof__do_leave(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
+                 chroprof__take_next(p, site, chroprof__gate_clock(p)))
+CHROPROF__PASSES(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
+                 chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
                 chroprof__take_loop_leave(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
+CHROPROF__IDLES(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER,
                 chroprof__do_idle_enter(p, chroprof__gate_clock(p)))
-CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
+CHROPROF__IDLES(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE,
                 chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
                 chroprof__take_tick(p, chroprof__gate_clock(p)))
 #undef CHROPROF__SENDS
+#undef CHROPROF__PASSES
+#undef CHROPROF__IDLES
+#undef CHROPROF__SENDS_BY
 
 #ifdef CHROPROF__EPOLL
 #if defined(__mips__)

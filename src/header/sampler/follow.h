@@ -33,26 +33,93 @@ CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uint
     return frame > above && end >= 16 && frame <= end - 16 && frame % sizeof(frame) == 0;
 }
 
+/* The callers that a path was begun by last. */
+static chroprof__caller *chroprof__caller_of(const chroprof__core *c, uint32_t path)
+{
+    uint64_t bytes = chroprof__caller_bytes(c);
+    return chroprof__callers(c) + path % (bytes / sizeof(chroprof__caller));
+}
+
+/* The callers of frame k; NULL: they are not known. The frame's own note goes first: what its path
+ * had may be another one's by now. */
+static const uint32_t *chroprof__keys_of(const chroprof__core *c, chroprof__sampler *s, uint32_t k)
+{
+    const chroprof__frame_row *frame = chroprof__frame_rows(c) + k;
+    const chroprof__note *note = chroprof__notes(s) + k;
+    const chroprof__caller *caller = chroprof__caller_of(c, frame->path);
+    if (note->event == frame->event)
+        return note->keys;
+    bool known = caller->path == frame->path && caller->since <= frame->pushed;
+    return known && !(s->noting && k == c->depth) ? caller->keys : NULL;
+}
+
+/* Frames of the running stack keep the callers that are about to give way. */
+static void chroprof__keep_callers(const chroprof__core *c, chroprof__sampler *s, uint32_t path)
+{
+    const chroprof__frame_row *frames = chroprof__frame_rows(c);
+    uint32_t tries = CHROPROF__NOTED_TASKS;
+    for (uint32_t k = c->depth; k > 0 && tries > 0; k--, tries--) {
+        const chroprof__caller *caller = chroprof__caller_of(c, frames[k].path);
+        const uint32_t *keys = chroprof__keys_of(c, s, k);
+        chroprof__note *note = chroprof__notes(s) + k;
+        if (caller != chroprof__caller_of(c, path) || keys != caller->keys)
+            continue;
+        memcpy(note->keys, keys, sizeof(note->keys));
+        CHROPROF__STORE_FENCE();
+        note->event = frames[k].event;
+    }
+}
+
+/* Whether the next frame of this path has these callers is seen by where two of them return to, if
+ * there are as many. The stack of a fiber may be gone by then, so that is not looked at. */
+static void chroprof__note_path(chroprof *p, const chroprof__note *note, const uintptr_t *at,
+                                uint64_t base)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint32_t path = p->frames[c->depth].path;
+    chroprof__caller *caller = chroprof__caller_of(c, path);
+    bool fiber = base >= s->fiber_low && base < s->fiber_high;
+    chroprof__keep_callers(c, s, path);
+    chroprof__poke64(&caller->base, 0);
+    caller->path = 0;
+    CHROPROF__STORE_FENCE();
+    caller->one = caller->product = 1;
+    for (int k = 0; k < 2; k++) {
+        caller->at[k] = at[k] && !fiber ? at[k] : (uint64_t)(uintptr_t)&caller->one;
+        caller->product *= chroprof__stack_word((uintptr_t)caller->at[k]);
+    }
+    caller->since = c->last;
+    memcpy(caller->keys, note->keys, sizeof(caller->keys));
+    CHROPROF__STORE_FENCE();
+    caller->path = path;
+    chroprof__poke64(&caller->base, fiber ? 0 : base);
+}
+
 /* The top frame was begun by this event: by the functions whose records these are, from the given
  * one on. That may be anything, so only what lies between here and the end of the stack is read:
  * below, inside the bounds of the stack, there may be guard pages. */
-static void chroprof__note_caller(chroprof *p, uintptr_t frame)
+static void chroprof__note_caller(chroprof *p, uintptr_t frame, uint64_t base)
 {
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint32_t event = p->frames[c->depth].event;
     const void *own = __builtin_frame_address(0);
-    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
+    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above), at[3] = { 0, 0, 0 };
     if (event != (uint32_t)(c->seq - 1))
         return;
     chroprof__note *note = chroprof__notes(s) + c->depth;
     memset(note, 0, sizeof(*note));
-    note->event = event;
     for (int k = 0; k < 3 && end && chroprof__is_record(frame, above, end); k++) {
-        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(frame + sizeof(frame)));
+        at[k] = frame + sizeof(frame);
+        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(at[k]));
         above = frame;
         frame = chroprof__stack_word(frame);
     }
+    CHROPROF__STORE_FENCE();
+    note->event = event;
+    if (base != CHROPROF__BEGINS_SLOWLY)
+        chroprof__note_path(p, note, at, base);
 }
 
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
@@ -75,36 +142,64 @@ CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a
- * callback or an iteration begins: what has not been idle since the last look counts as CPU time.
- * */
-static void chroprof__note_cpu(chroprof *p)
+/* A callback or an iteration began before the look that comes now. */
+static void chroprof__note_begun(chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
+                                 uint64_t cpu_ns)
+{
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    uint64_t ns;
+    if (s->begun[place].event == owner || !chroprof__cpu_at(p, place, owner, start, &ns))
+        return;
+    s->begun[place].event = owner;
+    s->begun[place].cpu_ns = ns < cpu_ns ? ns : cpu_ns;
+}
+
+/* The callback above a barrier, which is the innermost but `outer`. */
+static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t outer, uint64_t cpu_ns)
+{
+    const chroprof__frame_row *base = p->frames + barrier + 1;
+    uint32_t barriers = p->core->barriers - outer;
+    uint32_t place = barriers < CHROPROF__NESTED_LOOPS ? barriers : CHROPROF__NESTED_LOOPS - 1;
+    chroprof__note_begun(p, place, base->event, base->pushed, cpu_ns);
+}
+
+/* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
+ * CPU time by that one. */
+static void chroprof__look_at_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *iteration = s->begun + CHROPROF__NESTED_LOOPS;
-    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
-    if (c->last >= s->look_at) {
-        s->look_at = c->last + chroprof__unscale(1000000, c->factor);
-        s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-        s->cpu_busy = busy;
-        chroprof__give_up_signals(p, s);
-    }
-    uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->barrier + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
-        s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
-        s->begun[chroprof__callback_place(c)].cpu_ns = now;
-    }
-    if (c->iteration_active && iteration->event != (uint32_t)number && number >= s->first_event) {
-        iteration->event = (uint32_t)number;
-        iteration->cpu_ns = now;
-    }
+    uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
+        chroprof__note_callback(p, c->barrier, 0, cpu_ns);
+    if (c->iteration_active && c->iteration_start < c->last)
+        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
+                             c->iteration_start, cpu_ns);
+    s->look_due = 0;
+    s->cpu_ns = cpu_ns;
+    s->cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
+    s->looked = c->last;
+    chroprof__give_up_signals(p, s);
 }
 
-static void chroprof__follow_event(chroprof *p, uintptr_t frame)
+/* A nested loop begins: its idle times must not count for the callback around it. */
+static void chroprof__note_outer(chroprof *p)
 {
-    chroprof__note_caller(p, frame);
-    chroprof__note_cpu(p);
+    const chroprof__core *c = p->core;
+    const chroprof__frame_row *top = p->frames + c->depth;
+    if (top->event == (uint32_t)(c->seq - 1) && top->kind & CHROPROF__BARRIER &&
+        c->depth > top->slot + 1)
+        chroprof__note_callback(p, top->slot, 1, UINT64_MAX);
+}
+
+static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
+{
+    if (base != CHROPROF__BEGINS_NONE)
+        chroprof__note_caller(p, frame, base);
+    if (p->core->depth)
+        chroprof__note_outer(p);
+    if (chroprof__sampler_of(p->core)->look_due)
+        chroprof__look_at_cpu(p);
     chroprof__follow_idle(p);
 }
 #endif /* part alone */

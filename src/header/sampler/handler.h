@@ -99,13 +99,10 @@ static bool chroprof__has_room(const chroprof__walk *w)
  * them. Code of that call was there before the task: it stands outside. */
 static void chroprof__put_begun(chroprof__walk *w, uintptr_t frame, uintptr_t back)
 {
-    const chroprof__frame_row *frames = chroprof__frame_rows(w->c);
-    const chroprof__note *notes = chroprof__notes(w->s);
     uint32_t key = chroprof__frame_key(frame, back), found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
-        const chroprof__note *n = notes + k;
-        bool own = n->event == frames[k].event;
-        if (own && (n->keys[0] == key || n->keys[1] == key || n->keys[2] == key))
+        const uint32_t *keys = chroprof__keys_of(w->c, w->s, k);
+        if (keys && (keys[0] == key || keys[1] == key || keys[2] == key))
             found = k;
     }
     if (found)
@@ -223,8 +220,7 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
         e->stamp = e->last = chroprof__clock_here(c);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
-        if (!chroprof__is_busy(c))
-            chroprof__poke64(&c->time_limit, c->last); /* the next event takes the slow path */
+        chroprof__wake(c);                  /* inside an event, too: what it sets itself it may */
     } else {
         s->lost += c->enabled ? weight : 0;
     }

@@ -131,8 +131,12 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
     s->random ^= s->stamp;
     s->idle_ns = chroprof__random(s) % s->first_period_ns;
     s->pid = (uint64_t)getpid();
+    s->noting = s->look_due = 0;
+    s->looked = UINT64_MAX;
     memset(chroprof__notes(s), 0,
            (size_t)chroprof__note_bytes(p->core->tables[CHROPROF_TABLE_DEPTH].capacity));
+    memset(chroprof__callers(p->core), 0,
+           (size_t)chroprof__caller_bytes(p->core));
 }
 
 #if CHROPROF__THREAD_TIMER
@@ -287,6 +291,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
     s->first_event = p->core->seq >> 1;
     chroprof__look_at_modules(p->core);
     s->possible = s->loaded;
+    chroprof__wake(p->core);
     chroprof__end_edit(p->core);
     chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
@@ -348,6 +353,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->sampler_pid = s->pid;
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
+    p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);
     return CHROPROF_OK;
