@@ -1237,30 +1237,24 @@ typedef struct chroprof {
     struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;
     uint64_t (*clock)(void *user);
-    void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
-    void *on_stall_user;
+    void *clock_user, *on_stall_user;
     void (*tell)(struct chroprof *p);          /* calls it for what the last event ended */
-    bool percentiles;      /* there are histograms */
-    bool in_hook;          /* on_stall is being called */
+    bool percentiles, in_hook;                 /* there are histograms; on_stall is being called */
     uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
     bool view;             /* a block that nobody writes */
-    bool sampling;         /* the sampler runs */
-    bool sampler_ignored;  /* the sampler's signal was ignored before */
+    bool sampling, sampler_ignored;            /* the sampler runs; its signal was ignored before */
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
     uint64_t sampler_pid;  /* the process whose timer it is */
-    int sampler_signal;    /* 0: none */
-    int sampler_timer;
+    int sampler_signal, sampler_timer;         /* 0: none */
     void *hold;            /* by chroprof_map: what keeps its file ours */
     uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
     void (*drain)(struct chroprof *p);         /* takes in those that wait */
-    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
-    bool asks;             /* who begins a task, that is */
-    bool follows_idle;     /* the sampler does */
-    uint32_t callers;      /* bytes from the core to those who begin tasks; 0: too far */
-    uint32_t caller_mask;  /* of bytes */
+    const struct chroprof__follower *follower; /* of events, while the sampler runs */
+    bool asks, follows_idle;                   /* who begins a task, and what idle times are */
+    uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
@@ -2282,19 +2276,11 @@ CHROPROF__NOINLINE uint64_t chroprof__thread(void)
 #define CHROPROF__HAS_COUNTER 0
 #endif
 
-/* Does the fast path tell by the stack who begins a task? Sanitizers would not let it look. */
-#if CHROPROF__SAMPLES && CHROPROF__HAS_COUNTER && defined(__OPTIMIZE__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Does the fast path tell by the stack who begins a task? */
+#if CHROPROF__SAMPLES && CHROPROF__HAS_COUNTER && defined(__OPTIMIZE__)
 #define CHROPROF__KNOWS_CALLERS 1
 #else
 #define CHROPROF__KNOWS_CALLERS 0
-#endif
-#if CHROPROF__KNOWS_CALLERS && defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-    __has_feature(thread_sanitizer)
-#undef CHROPROF__KNOWS_CALLERS
-#define CHROPROF__KNOWS_CALLERS 0
-#endif
 #endif
 
 #if CHROPROF__HAS_COUNTER && defined(__x86_64__)
@@ -2920,8 +2906,15 @@ typedef struct chroprof__caller {
     uint64_t one;
 } chroprof__caller;
 
-/* What an event without a stack pointer to compare says to chroprof__follow_event. */
+/* What the sampler wants of events: that it is called after one, with the frame pointer of whoever
+ * sent it, or instead of one that begins a task. base: the stack pointer of the call, or
+ * BEGINS_SLOWLY: none to compare with; BEGINS_NONE: it began no task that is not noted. */
 enum { CHROPROF__BEGINS_SLOWLY, CHROPROF__BEGINS_NONE };
+typedef struct chroprof__follower {
+    void (*after)(chroprof *p, uintptr_t frame, uint64_t base);
+    void (*begin)(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site,
+                  uint64_t now, uint64_t base);
+} chroprof__follower;
 
 /* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
@@ -7879,6 +7872,91 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
         chroprof__count(p, CHROPROF_ANOMALY_ID_ZERO);
 }
 
+/* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
+ * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
+ * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
+ * (chroprof__noted_event). No sanitizer looks at these words: they are read by assembly. */
+#if CHROPROF__KNOWS_CALLERS
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    uint64_t base;
+#ifdef __x86_64__
+    __asm__ volatile("mov %%rsp, %0" : "=r"(base));
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(base));
+#endif
+    return base;
+}
+
+/* Was it the stack pointer of a caller? base: the one to compare with, 0: that of now. */
+CHROPROF__INLINE bool chroprof__was_stack(const uint64_t *of, uint64_t base)
+{
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    bool same = *of == base;
+    if (base == 0)
+        __asm__ volatile("cmp %%rsp, %1" : "=@cce"(same) : "m"(*of));
+    return same;
+#else
+    return *of == (base ? base : chroprof__caller_base());
+#endif
+}
+
+/* at: bytes from the core to a row of callers. */
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+#define CHROPROF__CALLER ((const chroprof__caller *)(const void *)((const char *)c + at))
+    if (CHROPROF__RARELY(!chroprof__was_stack(&CHROPROF__CALLER->base, base)))
+        return false;
+    CHROPROF__ONE_WORD(at);                 /* each load adds by itself */
+    uint64_t second = CHROPROF__CALLER->at[1];
+    CHROPROF__ONE_WORD(at);
+    uint64_t product = CHROPROF__CALLER->at[0];
+    CHROPROF__ONE_WORD(at);
+#ifdef __x86_64__
+    __asm__ volatile("mov (%0), %0\n\timul (%1), %0" : "+r"(product) : "r"(second) : "cc");
+#else
+    __asm__ volatile("ldr %0, [%0]\n\tldr %1, [%1]\n\tmul %0, %0, %1"
+                     : "+r"(product), "+r"(second));
+#endif
+    return CHROPROF__LIKELY(product == CHROPROF__CALLER->product);
+#undef CHROPROF__CALLER
+}
+#else
+CHROPROF__INLINE uint64_t chroprof__caller_base(void)
+{
+    return 1;
+}
+
+CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
+{
+    (void)c;
+    return at != 0 && base == 0;      /* never asked */
+}
+#endif
+
+/* The same of the row at so many bytes from the core. What the moment says of the stack is read
+ * again: no fast path has to keep it. */
+CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
+                                                uint64_t base, chroprof__moment *m)
+{
+    if (CHROPROF__RARELY(!chroprof__is_caller(c, at, base)))
+        return false;
+    CHROPROF__READ_AGAIN();
+    m->account = c->account;
+    return true;
+}
+
+CHROPROF__INLINE bool chroprof__reads_again(void)
+{
+    CHROPROF__READ_AGAIN();
+    return true;
+}
+
+/* Who asks has this in line. */
+#define CHROPROF__KNOWS_CALLER(p, at, base, m)                                                     \
+    (CHROPROF__RARELY(!(p)->asks) ||                                                               \
+     (chroprof__reads_again() && chroprof__is_known_caller(c, at, base, m)))
+
 /* >>fast: the fast path of each event, next to nothing but what has to be done. Whatever is rare
  * is asked for at once, before anything changes, and takes the slow path. Both are made of the
  * same parts. */
@@ -7921,104 +7999,15 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     if (p->stalls_due)
         p->tell(p);
     if (p->asks)
-        p->follow(p, 0, CHROPROF__BEGINS_NONE);
+        p->follower->after(p, 0, CHROPROF__BEGINS_NONE);
 }
 
-/* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
- * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
- * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
- * (chroprof__follow_event). */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base);
-
-#if CHROPROF__KNOWS_CALLERS
-CHROPROF__INLINE uint64_t chroprof__caller_base(void)
-{
-    uint64_t base;
-#ifdef __x86_64__
-    __asm__ volatile("mov %%rsp, %0" : "=r"(base));
-#else
-    __asm__ volatile("mov %0, sp" : "=r"(base));
-#endif
-    return base;
-}
-
-/* Was it the stack pointer of a caller? base: the one to compare with, 0: that of now. */
-CHROPROF__INLINE bool chroprof__was_stack(const uint64_t *of, uint64_t base)
-{
-#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-    bool same = *of == base;
-    if (base == 0)
-        __asm__ volatile("cmp %%rsp, %1" : "=@cce"(same) : "m"(*of));
-    return same;
-#else
-    return *of == (base ? base : chroprof__caller_base());
-#endif
-}
-
-/* at: bytes from the core to a row of callers. */
-CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
-{
-#define CHROPROF__CALLER ((const chroprof__caller *)(const void *)((const char *)c + at))
-    if (CHROPROF__RARELY(!chroprof__was_stack(&CHROPROF__CALLER->base, base)))
-        return false;
-    CHROPROF__ONE_WORD(at);                 /* each load adds by itself */
-    uint64_t second = CHROPROF__CALLER->at[1];
-    CHROPROF__ONE_WORD(at);
-    uint64_t product = CHROPROF__CALLER->at[0];
-    CHROPROF__ONE_WORD(at);
-#ifdef __x86_64__
-    __asm__ volatile("mov (%0), %0\n\timul (%1), %0" : "+r"(product) : "r"(second) : "cc");
-#else
-    product = chroprof__peek64((const uint64_t *)(uintptr_t)product) *
-              chroprof__peek64((const uint64_t *)(uintptr_t)second);
-#endif
-    return CHROPROF__LIKELY(product == CHROPROF__CALLER->product);
-#undef CHROPROF__CALLER
-}
-#else
-CHROPROF__INLINE uint64_t chroprof__caller_base(void)
-{
-    return 1;
-}
-
-CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
-{
-    (void)c;
-    return at != 0 && base == 0;      /* never asked */
-}
-#endif
-
-/* The same of the row at so many bytes from the core. What the moment says of the stack is read
- * again: no fast path has to keep it. */
-CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
-                                                uint64_t base, chroprof__moment *m)
-{
-    if (CHROPROF__RARELY(!chroprof__is_caller(c, at, base)))
-        return false;
-    CHROPROF__READ_AGAIN();
-    m->account = c->account;
-    return true;
-}
-
-CHROPROF__INLINE bool chroprof__reads_again(void)
-{
-    CHROPROF__READ_AGAIN();
-    return true;
-}
-
-/* Who asks has this in line. */
-#define CHROPROF__KNOWS_CALLER(p, at, base, m)                                                     \
-    (CHROPROF__RARELY(!(p)->asks) ||                                                               \
-     (chroprof__reads_again() && chroprof__is_known_caller(c, at, base, m)))
-
-/* A task begins in the slow path. */
+/* A task begins in the slow path. base: the stack pointer of the call. */
 CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site, uint64_t now, uint64_t base)
 {
     if (p->asks)
-        chroprof__noted_event(p, state, id, site, now, base);
+        p->follower->begin(p, state, id, site, now, base);
     else
         chroprof__slow_path(p, state, id, site, now);
 }
@@ -8552,29 +8541,6 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
     default: chroprof__slow_path(p, state, id, site, now); break;
     }
-}
-
-/* An event that begins a task, with the record of the function that sent it read first: the place
- * of this one's own is free as soon as it has jumped elsewhere. */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base)
-{
-#if CHROPROF__SAMPLES
-    const void *own = __builtin_frame_address(0);
-    uintptr_t record = chroprof__stack_word((uintptr_t)own);
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->noting, 1);
-    p->asks = false;
-    chroprof__take_event(p, state, id, site, now);
-    if (p->sampling)
-        p->follow(p, record, base);
-    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
-    chroprof__poke64(&s->noting, 0);
-#else
-    (void)base;
-    chroprof__take_event(p, state, id, site, now);
-#endif
 }
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
@@ -11234,8 +11200,8 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own),                       \
-                        CHROPROF__BEGINS_SLOWLY);                                                \
+            (p)->follower->after(p, chroprof__stack_word((uintptr_t)chroprof__own),              \
+                                 CHROPROF__BEGINS_SLOWLY);                                       \
         }                                                                                        \
     } while (0)
 #else
@@ -14150,6 +14116,24 @@ static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
     chroprof__follow_idle(p);
 }
 
+/* An event that begins a task, with the record of the function that sent it read first: the place
+ * of this one's own is free as soon as it has jumped elsewhere. */
+CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
+                                              const chroprof_site *site, uint64_t now,
+                                              uint64_t base)
+{
+    const void *own = __builtin_frame_address(0);
+    uintptr_t record = chroprof__stack_word((uintptr_t)own);
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    chroprof__poke64(&s->noting, 1);
+    p->asks = false;
+    chroprof__take_event(p, state, id, site, now);
+    if (p->sampling)
+        chroprof__follow_event(p, record, base);
+    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
+    chroprof__poke64(&s->noting, 0);
+}
+
 /* ---- in the handler */
 
 /* Registers of the interrupted code. */
@@ -14773,6 +14757,7 @@ static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *
 CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                           const chroprof_sampler_options *options)
 {
+    static const chroprof__follower follower = { chroprof__follow_event, chroprof__noted_event };
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
     if (!chroprof__has_block(p) || p->view || p->in_hook)
@@ -14808,7 +14793,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->sampler_signal = number;
     p->sampler_pid = s->pid;
     p->drain = chroprof__drain_all;
-    p->follow = chroprof__follow_event;
+    p->follower = &follower;
     p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);

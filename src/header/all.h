@@ -90,6 +90,8 @@ extern "C" {
 
 #include "event/events.h"
 
+#include "event/callers.h"
+
 #include "event/fast.h"
 
 #include "reading/figures.h"

@@ -191,19 +191,11 @@ CHROPROF__NOINLINE uint64_t chroprof__thread(void)
 #define CHROPROF__HAS_COUNTER 0
 #endif
 
-/* Does the fast path tell by the stack who begins a task? Sanitizers would not let it look. */
-#if CHROPROF__SAMPLES && CHROPROF__HAS_COUNTER && defined(__OPTIMIZE__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Does the fast path tell by the stack who begins a task? */
+#if CHROPROF__SAMPLES && CHROPROF__HAS_COUNTER && defined(__OPTIMIZE__)
 #define CHROPROF__KNOWS_CALLERS 1
 #else
 #define CHROPROF__KNOWS_CALLERS 0
-#endif
-#if CHROPROF__KNOWS_CALLERS && defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-    __has_feature(thread_sanitizer)
-#undef CHROPROF__KNOWS_CALLERS
-#define CHROPROF__KNOWS_CALLERS 0
-#endif
 #endif
 
 #if CHROPROF__HAS_COUNTER && defined(__x86_64__)

@@ -2,7 +2,9 @@
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
+#include "../base/util.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../block/layout.h"
 
 /* >>samples: where the loop was caught.

@@ -2,6 +2,7 @@
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
+#include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
 #include "../block/items.h"

@@ -6,7 +6,6 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../block/layout.h"
 #include "../block/histogram.h"
 #include "../block/tables.h"
 #include "../block/windows.h"

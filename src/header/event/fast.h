@@ -14,6 +14,7 @@
 #include "../event/slow.h"
 #include "../event/stack.h"
 #include "../event/events.h"
+#include "../event/callers.h"
 
 /* >>fast: the fast path of each event, next to nothing but what has to be done. Whatever is rare
  * is asked for at once, before anything changes, and takes the slow path. Both are made of the
@@ -57,104 +58,15 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     if (p->stalls_due)
         p->tell(p);
     if (p->asks)
-        p->follow(p, 0, CHROPROF__BEGINS_NONE);
+        p->follower->after(p, 0, CHROPROF__BEGINS_NONE);
 }
 
-/* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
- * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
- * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
- * (chroprof__follow_event). */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base);
-
-#if CHROPROF__KNOWS_CALLERS
-CHROPROF__INLINE uint64_t chroprof__caller_base(void)
-{
-    uint64_t base;
-#ifdef __x86_64__
-    __asm__ volatile("mov %%rsp, %0" : "=r"(base));
-#else
-    __asm__ volatile("mov %0, sp" : "=r"(base));
-#endif
-    return base;
-}
-
-/* Was it the stack pointer of a caller? base: the one to compare with, 0: that of now. */
-CHROPROF__INLINE bool chroprof__was_stack(const uint64_t *of, uint64_t base)
-{
-#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-    bool same = *of == base;
-    if (base == 0)
-        __asm__ volatile("cmp %%rsp, %1" : "=@cce"(same) : "m"(*of));
-    return same;
-#else
-    return *of == (base ? base : chroprof__caller_base());
-#endif
-}
-
-/* at: bytes from the core to a row of callers. */
-CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
-{
-#define CHROPROF__CALLER ((const chroprof__caller *)(const void *)((const char *)c + at))
-    if (CHROPROF__RARELY(!chroprof__was_stack(&CHROPROF__CALLER->base, base)))
-        return false;
-    CHROPROF__ONE_WORD(at);                 /* each load adds by itself */
-    uint64_t second = CHROPROF__CALLER->at[1];
-    CHROPROF__ONE_WORD(at);
-    uint64_t product = CHROPROF__CALLER->at[0];
-    CHROPROF__ONE_WORD(at);
-#ifdef __x86_64__
-    __asm__ volatile("mov (%0), %0\n\timul (%1), %0" : "+r"(product) : "r"(second) : "cc");
-#else
-    product = chroprof__peek64((const uint64_t *)(uintptr_t)product) *
-              chroprof__peek64((const uint64_t *)(uintptr_t)second);
-#endif
-    return CHROPROF__LIKELY(product == CHROPROF__CALLER->product);
-#undef CHROPROF__CALLER
-}
-#else
-CHROPROF__INLINE uint64_t chroprof__caller_base(void)
-{
-    return 1;
-}
-
-CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, uint64_t base)
-{
-    (void)c;
-    return at != 0 && base == 0;      /* never asked */
-}
-#endif
-
-/* The same of the row at so many bytes from the core. What the moment says of the stack is read
- * again: no fast path has to keep it. */
-CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
-                                                uint64_t base, chroprof__moment *m)
-{
-    if (CHROPROF__RARELY(!chroprof__is_caller(c, at, base)))
-        return false;
-    CHROPROF__READ_AGAIN();
-    m->account = c->account;
-    return true;
-}
-
-CHROPROF__INLINE bool chroprof__reads_again(void)
-{
-    CHROPROF__READ_AGAIN();
-    return true;
-}
-
-/* Who asks has this in line. */
-#define CHROPROF__KNOWS_CALLER(p, at, base, m)                                                     \
-    (CHROPROF__RARELY(!(p)->asks) ||                                                               \
-     (chroprof__reads_again() && chroprof__is_known_caller(c, at, base, m)))
-
-/* A task begins in the slow path. */
+/* A task begins in the slow path. base: the stack pointer of the call. */
 CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site, uint64_t now, uint64_t base)
 {
     if (p->asks)
-        chroprof__noted_event(p, state, id, site, now, base);
+        p->follower->begin(p, state, id, site, now, base);
     else
         chroprof__slow_path(p, state, id, site, now);
 }
@@ -688,27 +600,4 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
     default: chroprof__slow_path(p, state, id, site, now); break;
     }
-}
-
-/* An event that begins a task, with the record of the function that sent it read first: the place
- * of this one's own is free as soon as it has jumped elsewhere. */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base)
-{
-#if CHROPROF__SAMPLES
-    const void *own = __builtin_frame_address(0);
-    uintptr_t record = chroprof__stack_word((uintptr_t)own);
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->noting, 1);
-    p->asks = false;
-    chroprof__take_event(p, state, id, site, now);
-    if (p->sampling)
-        p->follow(p, record, base);
-    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
-    chroprof__poke64(&s->noting, 0);
-#else
-    (void)base;
-    chroprof__take_event(p, state, id, site, now);
-#endif
 }

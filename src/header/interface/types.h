@@ -672,30 +672,24 @@ typedef struct chroprof {
     struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;
     uint64_t (*clock)(void *user);
-    void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
-    void *on_stall_user;
+    void *clock_user, *on_stall_user;
     void (*tell)(struct chroprof *p);          /* calls it for what the last event ended */
-    bool percentiles;      /* there are histograms */
-    bool in_hook;          /* on_stall is being called */
+    bool percentiles, in_hook;                 /* there are histograms; on_stall is being called */
     uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
     bool view;             /* a block that nobody writes */
-    bool sampling;         /* the sampler runs */
-    bool sampler_ignored;  /* the sampler's signal was ignored before */
+    bool sampling, sampler_ignored;            /* the sampler runs; its signal was ignored before */
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
     uint64_t sampler_pid;  /* the process whose timer it is */
-    int sampler_signal;    /* 0: none */
-    int sampler_timer;
+    int sampler_signal, sampler_timer;         /* 0: none */
     void *hold;            /* by chroprof_map: what keeps its file ours */
     uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
     void (*drain)(struct chroprof *p);         /* takes in those that wait */
-    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
-    bool asks;             /* who begins a task, that is */
-    bool follows_idle;     /* the sampler does */
-    uint32_t callers;      /* bytes from the core to those who begin tasks; 0: too far */
-    uint32_t caller_mask;  /* of bytes */
+    const struct chroprof__follower *follower; /* of events, while the sampler runs */
+    bool asks, follows_idle;                   /* who begins a task, and what idle times are */
+    uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
