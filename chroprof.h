@@ -1252,7 +1252,7 @@ typedef struct chroprof {
     uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
     void (*drain)(struct chroprof *p);         /* takes in those that wait */
-    const struct chroprof__follower *follower; /* of events, while the sampler runs */
+    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
     bool asks, follows_idle;                   /* who begins a task, and what idle times are */
     uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);
@@ -1802,7 +1802,9 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
  * does. options NULL: defaults. On an error nothing has changed. CHROPROF_ERR_SAMPLER: there is no
  * sampler here; _MEMORY, _RUNNING, _SIGNAL, _TIMER, _STACK: their texts name what to change. The
  * handle and the block must stay where they are until chroprof_sampler_stop. Not from on_stall.
- * Cost: some 100 us here, some us per sample, and some 15 ns per event while the sampler runs. */
+ * Cost: some 100 us here, some us per sample, and some 5 instructions per event while the sampler
+ * runs; some 15 ns per switch, next and loop_enter, in WALL mode per idle event, and per event of
+ * a profile with a clock of its own, or of an implementation that was compiled without -O. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options);
 
@@ -2906,15 +2908,8 @@ typedef struct chroprof__caller {
     uint64_t one;
 } chroprof__caller;
 
-/* What the sampler wants of events: that it is called after one, with the frame pointer of whoever
- * sent it, or instead of one that begins a task. base: the stack pointer of the call, or
- * BEGINS_SLOWLY: none to compare with; BEGINS_NONE: it began no task that is not noted. */
+/* What an event without a stack pointer to compare says to chroprof__follow_event. */
 enum { CHROPROF__BEGINS_SLOWLY, CHROPROF__BEGINS_NONE };
-typedef struct chroprof__follower {
-    void (*after)(chroprof *p, uintptr_t frame, uint64_t base);
-    void (*begin)(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site,
-                  uint64_t now, uint64_t base);
-} chroprof__follower;
 
 /* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
@@ -7875,7 +7870,7 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
 /* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
  * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
  * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
- * (chroprof__noted_event). No sanitizer looks at these words: they are read by assembly. */
+ * (chroprof__begin_slowly). No sanitizer looks at these words: they are read by assembly. */
 #if CHROPROF__KNOWS_CALLERS
 CHROPROF__INLINE uint64_t chroprof__caller_base(void)
 {
@@ -7999,17 +7994,31 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     if (p->stalls_due)
         p->tell(p);
     if (p->asks)
-        p->follower->after(p, 0, CHROPROF__BEGINS_NONE);
+        p->follow(p, 0, CHROPROF__BEGINS_NONE);
 }
 
-/* A task begins in the slow path. base: the stack pointer of the call. */
+/* A task begins in the slow path. The record of the function that sent the event is read first: the
+ * place of this one's own is free as soon as it has jumped elsewhere. base: the stack pointer. */
 CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site, uint64_t now, uint64_t base)
 {
-    if (p->asks)
-        p->follower->begin(p, state, id, site, now, base);
-    else
+#if CHROPROF__SAMPLES
+    if (p->asks && !chroprof__in_child(p)) {
+        const void *own = __builtin_frame_address(0);
+        uintptr_t record = chroprof__stack_word((uintptr_t)own);
+        chroprof__sampler *s = chroprof__sampler_of(p->core);
+        chroprof__poke64(&s->noting, 1);
+        p->asks = false;
         chroprof__slow_path(p, state, id, site, now);
+        if (p->sampling)
+            p->follow(p, record, base);
+        p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
+        chroprof__poke64(&s->noting, 0);
+        return;
+    }
+#endif
+    (void)base;
+    chroprof__slow_path(p, state, id, site, now);
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */
@@ -11200,8 +11209,8 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            (p)->follower->after(p, chroprof__stack_word((uintptr_t)chroprof__own),              \
-                                 CHROPROF__BEGINS_SLOWLY);                                       \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own),                       \
+                        CHROPROF__BEGINS_SLOWLY);                                                \
         }                                                                                        \
     } while (0)
 #else
@@ -14116,24 +14125,6 @@ static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
     chroprof__follow_idle(p);
 }
 
-/* An event that begins a task, with the record of the function that sent it read first: the place
- * of this one's own is free as soon as it has jumped elsewhere. */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base)
-{
-    const void *own = __builtin_frame_address(0);
-    uintptr_t record = chroprof__stack_word((uintptr_t)own);
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->noting, 1);
-    p->asks = false;
-    chroprof__take_event(p, state, id, site, now);
-    if (p->sampling)
-        chroprof__follow_event(p, record, base);
-    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
-    chroprof__poke64(&s->noting, 0);
-}
-
 /* ---- in the handler */
 
 /* Registers of the interrupted code. */
@@ -14757,7 +14748,6 @@ static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *
 CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                           const chroprof_sampler_options *options)
 {
-    static const chroprof__follower follower = { chroprof__follow_event, chroprof__noted_event };
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
     if (!chroprof__has_block(p) || p->view || p->in_hook)
@@ -14793,7 +14783,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->sampler_signal = number;
     p->sampler_pid = s->pid;
     p->drain = chroprof__drain_all;
-    p->follower = &follower;
+    p->follow = chroprof__follow_event;
     p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);

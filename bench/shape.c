@@ -4,7 +4,8 @@
  * and its lines always warm.
  *
  *   make bench-shape    ns an event and its ratio to a bare clock read, without work and with some; then, by
- *                       valgrind, instructions an event (the loop's own are some 6 of them)
+ *                       valgrind, instructions an event (the loop's own are some 6 of them). Then the same
+ *                       with the sampler running, with on_stall and options of a server, and below a scope
  *   make bench-record   in a file, with `chroprof record` running beside it and without */
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,13 +138,48 @@ static int in_file(const char *file, int iterations, int steps, int ring)
     return 0;
 }
 
+static void hear(void *user, const chroprof_stall *stall)
+{
+    (void)user;
+    (void)stall;
+}
+
+/* What programs add to that: words of the command line. */
+static int started(int argc, char **argv)
+{
+    chroprof_options options;
+    memset(&options, 0, sizeof options);
+    for (int k = 1; k < argc; k++) {
+        if (strcmp(argv[k], "on_stall") == 0)
+            options.on_stall = hear;
+        if (strcmp(argv[k], "server") == 0) {
+            options.max_futures = 20000;
+            options.max_sites = 100;
+            options.stall_ns = 20000000;
+            options.name = "server";
+        }
+    }
+    if (chroprof_init(&prof, memory, sizeof(memory), &options) != CHROPROF_OK)
+        return 0;
+    for (int k = 1; k < argc; k++) {
+        if (strcmp(argv[k], "sampler") == 0 &&
+            chroprof_sampler_start(&prof, NULL) != CHROPROF_OK)
+            return 0;
+        if (strcmp(argv[k], "scope") == 0) {
+            chroprof_enter(&prof, &client);
+            chroprof_loop_enter(&prof);
+        }
+    }
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     for (int k = 0; k < CLIENTS; k++)
         ids[k] = 0x7f0000001000u + (uint64_t)k * 208;
     if (argc == 6 && strcmp(argv[1], "file") == 0)
         return in_file(argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
-    if (chroprof_init(&prof, memory, sizeof(memory), NULL) != CHROPROF_OK)
+    if (!started(argc, argv))
         return 1;
     if (argc > 1 && strcmp(argv[1], "clock") == 0) {    /* a counter is not calibrated at once */
         chroprof_totals totals;

@@ -49,6 +49,31 @@ counted() {
     sed -n 's/.* Collected : \([0-9]*\)$/\1/p' "$M/log"
 }
 
+# featured WORD...: of the server's shape with these: instructions an event in the calls themselves,
+# and how many events took the slow path. Not what these did there: the sampler's clock runs on while
+# valgrind counts, so a busy machine has more of them.
+featured() {
+    valgrind --tool=callgrind --callgrind-out-file="$M/featured.out" --toggle-collect=one_iteration \
+        "$M/shape" count "$@" >"$M/log" 2>&1
+    awk '
+        function named(text, n) {
+            n = substr(text, 1, index(text, ")"))
+            if (length(text) > length(n)) name[n] = substr(text, length(n) + 2)
+            return name[n]
+        }
+        function sends(f) { return f ~ /^chroprof_[a-z]/ || f == "one_iteration" || f == "work" }
+        /^fn=/ { f = named(substr($0, 4)); next }
+        /^cfn=/ { g = named(substr($0, 5)); next }
+        /^calls=/ {
+            split(substr($0, 7), n, " ")
+            if (sends(f) && g ~ /slow|otherwise|elsewhere|side_event/) slow += n[1]
+            getline
+            next
+        }
+        /^[0-9+*-]/ && NF == 2 && sends(f) { own += $2 }
+        END { if (own) printf "%.1f %d\n", own / 280000, slow; else print "none none" }' "$M/featured.out"
+}
+
 if [ -z "$compiler" ]; then
     skip cost "needs gcc"
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -89,6 +114,17 @@ else
         counted --toggle-collect=one_iteration "$M/shape" count >"$M/shape.count"
         judge "instructions an event" "$(awk 'NF == 1 { printf "%.1f", $1 / 280000; n = 1 }
             END { if (!n) print "none" }' "$M/shape.count")"
+        while IFS='|' read -r name words; do
+            featured $words >"$M/featured"
+            judge "instructions an event $name" "$(cut -d ' ' -f 1 "$M/featured")"
+            judge "slow events of 280000 $name" "$(cut -d ' ' -f 2 "$M/featured")"
+        done <<ROWS
+with the sampler|sampler
+with on_stall|on_stall
+with a server's options|server
+below a scope|scope
+with all of these|sampler on_stall server scope
+ROWS
     fi
 fi
 

@@ -350,15 +350,8 @@ typedef struct chroprof__caller {
     uint64_t one;
 } chroprof__caller;
 
-/* What the sampler wants of events: that it is called after one, with the frame pointer of whoever
- * sent it, or instead of one that begins a task. base: the stack pointer of the call, or
- * BEGINS_SLOWLY: none to compare with; BEGINS_NONE: it began no task that is not noted. */
+/* What an event without a stack pointer to compare says to chroprof__follow_event. */
 enum { CHROPROF__BEGINS_SLOWLY, CHROPROF__BEGINS_NONE };
-typedef struct chroprof__follower {
-    void (*after)(chroprof *p, uintptr_t frame, uint64_t base);
-    void (*begin)(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site,
-                  uint64_t now, uint64_t base);
-} chroprof__follower;
 
 /* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };

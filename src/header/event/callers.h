@@ -8,7 +8,7 @@
 /* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the
  * same functions around it, at the same depth of the stack. The fast path sees that it is so by the
  * stack pointer and two return addresses. Whoever begins one elsewhere is noted, after the event
- * (chroprof__noted_event). No sanitizer looks at these words: they are read by assembly. */
+ * (chroprof__begin_slowly). No sanitizer looks at these words: they are read by assembly. */
 #if CHROPROF__KNOWS_CALLERS
 CHROPROF__INLINE uint64_t chroprof__caller_base(void)
 {

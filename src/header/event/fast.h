@@ -7,6 +7,7 @@
 #include "../block/core.h"
 #include "../block/histogram.h"
 #include "../block/tables.h"
+#include "../block/items.h"
 #include "../event/step.h"
 #include "../event/anomalies.h"
 #include "../event/tally.h"
@@ -58,17 +59,31 @@ CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, u
     if (p->stalls_due)
         p->tell(p);
     if (p->asks)
-        p->follower->after(p, 0, CHROPROF__BEGINS_NONE);
+        p->follow(p, 0, CHROPROF__BEGINS_NONE);
 }
 
-/* A task begins in the slow path. base: the stack pointer of the call. */
+/* A task begins in the slow path. The record of the function that sent the event is read first: the
+ * place of this one's own is free as soon as it has jumped elsewhere. base: the stack pointer. */
 CHROPROF__COLD void chroprof__begin_slowly(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site, uint64_t now, uint64_t base)
 {
-    if (p->asks)
-        p->follower->begin(p, state, id, site, now, base);
-    else
+#if CHROPROF__SAMPLES
+    if (p->asks && !chroprof__in_child(p)) {
+        const void *own = __builtin_frame_address(0);
+        uintptr_t record = chroprof__stack_word((uintptr_t)own);
+        chroprof__sampler *s = chroprof__sampler_of(p->core);
+        chroprof__poke64(&s->noting, 1);
+        p->asks = false;
         chroprof__slow_path(p, state, id, site, now);
+        if (p->sampling)
+            p->follow(p, record, base);
+        p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
+        chroprof__poke64(&s->noting, 0);
+        return;
+    }
+#endif
+    (void)base;
+    chroprof__slow_path(p, state, id, site, now);
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */

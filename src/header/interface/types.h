@@ -687,7 +687,7 @@ typedef struct chroprof {
     uint32_t idle_gate, pass_gate;             /* of idle events; of those that pass a frame on */
     /* of samples, so that a program without any links none of their code */
     void (*drain)(struct chroprof *p);         /* takes in those that wait */
-    const struct chroprof__follower *follower; /* of events, while the sampler runs */
+    void (*follow)(struct chroprof *p, uintptr_t frame, uint64_t base);     /* after an event */
     bool asks, follows_idle;                   /* who begins a task, and what idle times are */
     uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);

@@ -52,8 +52,8 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            (p)->follower->after(p, chroprof__stack_word((uintptr_t)chroprof__own),              \
-                                 CHROPROF__BEGINS_SLOWLY);                                       \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own),                       \
+                        CHROPROF__BEGINS_SLOWLY);                                                \
         }                                                                                        \
     } while (0)
 #else

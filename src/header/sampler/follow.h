@@ -7,7 +7,6 @@
 #include "../block/core.h"
 #include "../block/items.h"
 #include "../block/samples.h"
-#include "../event/fast.h"
 #include "../sampler/timer.h"
 #include "../sampler/due.h"
 
@@ -202,23 +201,5 @@ static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
     if (chroprof__sampler_of(p->core)->look_due)
         chroprof__look_at_cpu(p);
     chroprof__follow_idle(p);
-}
-
-/* An event that begins a task, with the record of the function that sent it read first: the place
- * of this one's own is free as soon as it has jumped elsewhere. */
-CHROPROF__NOINLINE void chroprof__noted_event(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, uint64_t now,
-                                              uint64_t base)
-{
-    const void *own = __builtin_frame_address(0);
-    uintptr_t record = chroprof__stack_word((uintptr_t)own);
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->noting, 1);
-    p->asks = false;
-    chroprof__take_event(p, state, id, site, now);
-    if (p->sampling)
-        chroprof__follow_event(p, record, base);
-    p->asks = p->sampling && p->gate == CHROPROF__OPEN_GATE;
-    chroprof__poke64(&s->noting, 0);
 }
 #endif /* part alone */

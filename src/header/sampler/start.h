@@ -317,7 +317,6 @@ static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *
 CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                           const chroprof_sampler_options *options)
 {
-    static const chroprof__follower follower = { chroprof__follow_event, chroprof__noted_event };
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
     if (!chroprof__has_block(p) || p->view || p->in_hook)
@@ -353,7 +352,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->sampler_signal = number;
     p->sampler_pid = s->pid;
     p->drain = chroprof__drain_all;
-    p->follower = &follower;
+    p->follow = chroprof__follow_event;
     p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);
