@@ -303,7 +303,7 @@ static int show(const whatif_study *s, const whatif_words *w, const whatif_answe
     return s->fits ? TOOL_OK : TOOL_NO_FIT;
 }
 
-static int whatif_of(const whatif_loop *l, const whatif_words *w)
+static int whatif_of(whatif_loop *l, const whatif_words *w)
 {
     static whatif_study s;
     whatif_answer a;
@@ -368,7 +368,7 @@ static int show_all(const whatif_study *s, const whatif_words *w, const gain_lis
     return s->fits ? TOOL_OK : TOOL_NO_FIT;
 }
 
-static int whatif_all(const whatif_loop *l, const whatif_words *w)
+static int whatif_all(whatif_loop *l, const whatif_words *w)
 {
     static whatif_study s;
     static gain_list list;

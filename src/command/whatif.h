@@ -38,6 +38,7 @@ typedef struct whatif_job {
     uint32_t before;           /* the slice before, of its life; or the job that created it */
     uint64_t after_ns;         /* when that one let it go */
     job_comes comes;
+    bool thinks;               /* a client sends it some time after an answer */
     uint32_t after;            /* unless it comes from outside */
 } whatif_job;
 
@@ -103,7 +104,9 @@ typedef struct whatif_loop {
     uint64_t poll_ns;          /* what a poll takes that returns at once */
     uint64_t blind;            /* first slices long after a creation, without ready */
     uint64_t left_out;         /* jobs whose beginning or end the steps do not have */
-    bool closed;               /* arrivals follow the slices before them */
+    bool closed;               /* arrivals follow the slices before them, or answers */
+    uint32_t clients;          /* that wait for their answers; 0: not known */
+    bool eager;                /* they send as soon as they can have */
 } whatif_loop;
 
 /* The jobs of a ring. false, with a message. */
@@ -116,6 +119,11 @@ bool whatif_room(void **rows, size_t *room, size_t count, size_t size);
 
 /* Who released whom, and the marks; after all jobs are there. false: no memory. */
 bool whatif_link(whatif_loop *l);
+
+/* Links anew: so many clients, each of whom sends a request some time after an answer: the fewest that
+ * explain what came, and some more. Which client it was is not known: the one whose answer is the
+ * oldest. false: no memory. */
+bool whatif_link_clients(whatif_loop *l, size_t more);
 
 /* >>whatif arrivals */
 
@@ -150,6 +158,9 @@ bool arrivals_study(arrival_model *m, const whatif_loop *l);
 void arrivals_place(whatif_arrivals *a, const whatif_loop *l, const arrival_model *m,
                     arrival_shape shape, uint64_t number);
 
+/* Pauses of clients anew: each is that of another request of the first half. */
+void arrivals_think_anew(whatif_arrivals *a, const whatif_loop *l, uint64_t number);
+
 /* >>whatif replay */
 
 typedef enum batch_order { ORDER_FIFO, ORDER_SHORTEST, ORDER_PRIORITY } batch_order;
@@ -179,8 +190,9 @@ typedef struct loop_figures {
 bool whatif_replay(const whatif_loop *l, const whatif_arrivals *a, const whatif_change *c,
                    loop_figures *out);
 
-/* What was measured: seen_p50 and seen_p99 by site, and counts. false: no memory. */
-bool whatif_measured(const whatif_loop *l, kind_figures *kinds);
+/* What was measured: seen_p50 and seen_p99 by site, and counts, of what ended later than that. false:
+ * no memory. */
+bool whatif_measured(const whatif_loop *l, uint64_t from_ns, kind_figures *kinds);
 
 /* The value that so many permille of values are below; changes their order. */
 uint64_t whatif_quantile(uint64_t *values, size_t count, unsigned permille);
@@ -191,7 +203,8 @@ uint64_t whatif_length(const whatif_loop *l, const whatif_change *c, const whati
 
 /* >>whatif answer */
 
-/* What the steps tell of the loop as it is, for any number of questions. */
+/* What the steps tell of the loop as it is, for any number of questions. Opening it decides for one
+ * model of what comes. */
 typedef struct whatif_study {
     const whatif_loop *l;
     size_t placements;         /* 3 at least, WHATIF_PLACEMENTS at most */
@@ -207,7 +220,7 @@ typedef struct whatif_study {
 } whatif_study;
 
 /* false: no memory. Close it in any case. */
-bool whatif_study_open(whatif_study *s, const whatif_loop *l, size_t placements);
+bool whatif_study_open(whatif_study *s, whatif_loop *l, size_t placements);
 void whatif_study_close(whatif_study *s);
 
 /* No change at first. false: no memory. */

@@ -251,7 +251,9 @@ static void place_poll(placing *p, whatif_arrivals *a, const uint32_t *jobs, siz
     for (size_t i = 0; i < count; i++) {
         const whatif_job *job = &l->jobs[jobs[i]];
         uint64_t ns = w->at_once ? p->scratch[i] : w->leave_ns;
-        if (job->comes == JOB_LATER && ns < job->after_ns) {
+        if (job->thinks && l->eager && w->at_once) {
+            ns = job->after_ns > from ? job->after_ns : from + 1;
+        } else if (job->comes == JOB_LATER && ns < job->after_ns) {
             ns = job->after_ns + (w->leave_ns > job->after_ns
                                   ? chance_below(&p->chance, w->leave_ns - job->after_ns) : 0);
         }
@@ -314,4 +316,24 @@ void arrivals_place(whatif_arrivals *a, const whatif_loop *l, const arrival_mode
         }
     }
     put_in_order(a, l);
+}
+
+/* >>thinking */
+
+void arrivals_think_anew(whatif_arrivals *a, const whatif_loop *l, uint64_t number)
+{
+    uint64_t chance = number * UINT64_C(0x9E3779B97F4A7C15) + 7, middle;
+    size_t known = 0;
+    middle = l->begin_ns + (l->end_ns - l->begin_ns) / 2;
+    for (size_t i = 0; i < l->job_count; i++) {
+        const whatif_job *job = &l->jobs[i];
+        if (job->thinks && a->at_ns[i] < middle) {
+            a->scratch[known++] = a->at_ns[i] > job->after_ns ? a->at_ns[i] - job->after_ns : 0;
+        }
+    }
+    for (size_t i = 0; known > 0 && i < l->job_count; i++) {
+        if (l->jobs[i].thinks) {
+            a->at_ns[i] = l->jobs[i].after_ns + a->scratch[chance_below(&chance, known)];
+        }
+    }
 }

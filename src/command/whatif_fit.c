@@ -16,6 +16,10 @@
 #define CALM_MOST 1.12
 #define CALM_LEAST 0.62
 #define FULL 0.975             /* of a loop that is never idle nobody knows what else would come */
+#define JUDGED 9u              /* replays that judge a model; no more than there are placements */
+#define JUDGED_MOST 0.15
+#define EAGER_IDLE 0.05
+#define CLIENTS_PART 20        /* each client must have sent so many */
 #define PIECES_MOST 10000000u  /* of a replay: more take gigabytes */
 
 /* >>fit */
@@ -81,7 +85,14 @@ static bool steps_fit(whatif_study *s)
         return refuse(s, "futures run long after they were created, and ready is never told, so "
                          "when they could have run is not known");
     }
-    if ((double)l->idle_ns < (1 - FULL) * elapsed) {
+    return true;
+}
+
+/* Whether what comes is known to come whatever the loop does. */
+static bool open_fits(whatif_study *s)
+{
+    const whatif_loop *l = s->l;
+    if ((double)l->idle_ns < (1 - FULL) * (double)(l->end_ns - l->begin_ns)) {
         return refuse(s, "the loop is never idle, so how much more would come to a quicker one is "
                          "not known");
     }
@@ -97,15 +108,24 @@ static double error_of(double value, double truth)
     return truth > 0 ? absolute(value - truth) / truth : 0;
 }
 
-static void measure_deviation(whatif_study *s)
+/* The largest error of a percentile of a kind with enough finishes. */
+static double largest_error(const whatif_loop *l, const kind_figures *measured,
+                            const kind_figures *replayed)
 {
-    for (size_t k = 0; k < s->l->site_count; k++) {
-        const kind_figures *was = &s->measured[k], *is = &s->before.kinds[k];
+    double most = 0;
+    for (size_t k = 0; k < l->site_count; k++) {
+        const kind_figures *was = &measured[k], *is = &replayed[k];
         if (was->count >= WHATIF_FEWEST && is->count > 0) {
-            s->deviation = greater(s->deviation, error_of(is->seen_p50, was->seen_p50));
-            s->deviation = greater(s->deviation, error_of(is->seen_p99, was->seen_p99));
+            most = greater(most, error_of(is->seen_p50, was->seen_p50));
+            most = greater(most, error_of(is->seen_p99, was->seen_p99));
         }
     }
+    return most;
+}
+
+static void measure_deviation(whatif_study *s)
+{
+    s->deviation = largest_error(s->l, s->measured, s->before.kinds);
     if (s->deviation > DEVIATION_MOST) {
         char reason[160];
         (void)snprintf(reason, sizeof reason, "unchanged, the model misses the measured "
@@ -255,15 +275,68 @@ static bool study_room(whatif_study *s)
            s->arrivals.scratch != NULL;
 }
 
-bool whatif_study_open(whatif_study *s, const whatif_loop *l, size_t placements)
+/* Clients who wait for answers: with pauses of the first half, drawn anew, the replay must give what
+ * the second half had. error: the middle of some draws. */
+static bool judge_clients(whatif_study *s, const kind_figures *second, double *error)
+{
+    double errors[JUDGED];
+    bool ok = true;
+    for (size_t k = 0; ok && k < JUDGED; k++) {
+        arrivals_place(&s->arrivals, s->l, &s->model, s->model.shape, k + 1);
+        arrivals_think_anew(&s->arrivals, s->l, k + 1);
+        ok = whatif_replay(s->l, &s->arrivals, &s->none, &s->rows[k]);
+        errors[k] = ok ? largest_error(s->l, second, s->rows[k].kinds) : 1;
+    }
+    qsort(errors, ok ? JUDGED : 0, sizeof *errors, compare_figures);
+    *error = errors[JUDGED / 2];
+    return ok;
+}
+
+/* Clients with pauses; else, where the loop is next to never idle, ones that send at once: of those
+ * the one that was answered last has just missed the poll, so there is one more than a poll finds. Many clients beside what came are no
+ * explanation. */
+static bool try_clients(whatif_study *s, whatif_loop *l, const kind_figures *second)
+{
+    double error = 1;
+    bool full = (double)l->idle_ns < EAGER_IDLE * (double)(l->end_ns - l->begin_ns), ok = true;
+    for (size_t k = 0; ok && k < (full ? 2 : 1) && error > JUDGED_MOST; k++) {
+        l->eager = k > 0;
+        ok = whatif_link_clients(l, k) && judge_clients(s, second, &error);
+    }
+    /* a loop that takes one event at a time looks like one client who never waits */
+    s->fits = ok && error <= JUDGED_MOST && most_finishes(l, second) >= WHATIF_FEWEST &&
+              !(l->clients <= 2 && full) && (double)l->clients * CLIENTS_PART <= (double)l->job_count;
+    return ok;
+}
+
+/* Where what comes is not open, clients that wait for answers may explain it. false: no memory. */
+static bool choose_model(whatif_study *s, whatif_loop *l)
+{
+    kind_figures *second;
+    bool ok;
+    if (open_fits(s) || l->closed) {
+        return true;
+    }
+    second = (kind_figures *)calloc(l->site_count + 1, sizeof *second);
+    ok = second != NULL &&
+         whatif_measured(l, l->begin_ns + (l->end_ns - l->begin_ns) / 2, second) &&
+         try_clients(s, l, second);
+    free(second);
+    return ok;
+}
+
+bool whatif_study_open(whatif_study *s, whatif_loop *l, size_t placements)
 {
     bool ok;
     memset(s, 0, sizeof *s);
     s->l = l;
     s->placements = placements;
     s->fits = true;
-    ok = study_room(s) && whatif_measured(l, s->measured) && arrivals_study(&s->model, l);
+    ok = study_room(s) && whatif_measured(l, 0, s->measured) && arrivals_study(&s->model, l);
     if (ok && steps_fit(s)) {
+        ok = choose_model(s, l);
+    }
+    if (ok && s->fits) {
         ok = replay_placements(s, &s->none);
         if (ok) {
             summarize(s, &s->before, NULL, NULL);

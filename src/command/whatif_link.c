@@ -95,6 +95,7 @@ static void link_outside(whatif_loop *l, whatif_job *job)
 {
     bool own = job->before != WHATIF_NONE && l->jobs[job->before].life == job->life;
     job->comes = JOB_OUTSIDE;
+    job->thinks = false;
     if (job->before == WHATIF_NONE || (own && !l->sites[job->site].follows)) {
         return;
     }
@@ -150,6 +151,11 @@ static bool mark_life(whatif_loop *l, uint32_t at)
 bool whatif_link(whatif_loop *l)
 {
     bool ok = find_followers(l);
+    free(l->first_mark);
+    free(l->last_mark);
+    l->mark_count = 0;
+    l->blind = 0;
+    l->closed = false;
     l->first_mark = (uint32_t *)malloc((l->job_count + 1) * sizeof *l->first_mark);
     l->last_mark = (uint32_t *)calloc(l->job_count + 1, sizeof *l->last_mark);
     ok = ok && l->first_mark != NULL && l->last_mark != NULL;
@@ -165,5 +171,88 @@ bool whatif_link(whatif_loop *l)
     for (size_t i = 0; ok && i < l->life_count; i++) {
         ok = mark_life(l, (uint32_t)i);
     }
+    return ok;
+}
+
+/* >>clients */
+
+typedef struct answered {
+    uint64_t ns;
+    uint32_t job;
+} answered;
+
+static int compare_answers(const void *a, const void *b)
+{
+    const answered *x = (const answered *)a;
+    const answered *y = (const answered *)b;
+    return x->ns != y->ns ? (x->ns < y->ns ? -1 : 1) : (x->job > y->job) - (x->job < y->job);
+}
+
+/* What a job that came from outside was asked for is answered when its future ends, or itself. */
+static bool answer_of(const whatif_loop *l, uint32_t at, answered *out)
+{
+    const whatif_job *job = &l->jobs[at];
+    const whatif_life *f = job->life != WHATIF_NONE ? &l->lives[job->life] : NULL;
+    if (f != NULL && f->first_job == at && f->created_job == WHATIF_NONE) {
+        out->ns = f->finished_ns;
+        out->job = f->finish_job;
+        return f->finished_ns > 0 && f->finish_job != WHATIF_NONE;
+    }
+    out->ns = job->end_ns;
+    out->job = at;
+    return job->end_ns > 0;
+}
+
+/* The most that were asked and not answered when a poll ended. */
+static size_t most_waiting(const whatif_loop *l, const uint32_t *came, size_t count,
+                           const answered *answers, size_t answered_count)
+{
+    size_t most = 0, done = 0;
+    for (size_t k = 0; k < count; k++) {
+        uint64_t found_ns = l->iterations[l->jobs[came[k]].found].leave_ns;
+        while (done < answered_count && answers[done].ns < found_ns) {
+            done++;
+        }
+        most = k + 1 - done > most && k + 1 > done ? k + 1 - done : most;
+    }
+    return most;
+}
+
+static bool follow_answers(whatif_loop *l, const uint32_t *came, size_t count,
+                           const answered *answers, size_t answered_count, size_t more)
+{
+    size_t clients = more + most_waiting(l, came, count, answers, answered_count);
+    bool ok = true;
+    for (size_t k = clients; ok && k < count && k - clients < answered_count; k++) {
+        whatif_job *job = &l->jobs[came[k]];
+        job->comes = JOB_LATER;
+        job->thinks = true;
+        job->after = answers[k - clients].job;
+        job->after_ns = answers[k - clients].ns;
+        ok = add_mark(l, job->after, MARK_RELEASE, came[k], job->after_ns);
+    }
+    l->clients = (uint32_t)clients;
+    l->closed = true;
+    return ok;
+}
+
+bool whatif_link_clients(whatif_loop *l, size_t more)
+{
+    uint32_t *came = (uint32_t *)calloc(l->job_count + 1, sizeof *came);
+    answered *answers = (answered *)calloc(l->job_count + 1, sizeof *answers);
+    size_t count = 0, answered_count = 0;
+    bool ok = came != NULL && answers != NULL && whatif_link(l);
+    for (uint32_t i = 0; ok && i < l->job_count; i++) {
+        if (l->jobs[i].comes == JOB_OUTSIDE) {
+            came[count++] = i;
+            answered_count += answer_of(l, i, &answers[answered_count]);
+        }
+    }
+    if (ok) {
+        qsort(answers, answered_count, sizeof *answers, compare_answers);
+        ok = follow_answers(l, came, count, answers, answered_count, more);
+    }
+    free(came);
+    free(answers);
     return ok;
 }

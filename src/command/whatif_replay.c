@@ -250,7 +250,7 @@ static void mark_release(replay *r, uint32_t job, uint64_t ns, bool late)
         uint64_t at = r->a->at_ns[job], lag = at > j->after_ns ? at - j->after_ns : 0;
         bool own = j->life != WHATIF_NONE && j->before != WHATIF_NONE &&
                    r->l->jobs[j->before].life == j->life;
-        lag = own && r->c->load != 1 ? (uint64_t)((double)lag / r->c->load) : lag;
+        lag = (own || j->thinks) && r->c->load != 1 ? (uint64_t)((double)lag / r->c->load) : lag;
         heap_add(&r->later, ns + lag, job);
     } else if (late) {
         heap_add(&r->later, ns, job);
@@ -524,14 +524,14 @@ bool whatif_replay(const whatif_loop *l, const whatif_arrivals *a, const whatif_
 
 /* >>measured: from where the profile begins to count, as it was */
 
-bool whatif_measured(const whatif_loop *l, kind_figures *kinds)
+bool whatif_measured(const whatif_loop *l, uint64_t from_ns, kind_figures *kinds)
 {
     ending *endings = (ending *)calloc(l->job_count + l->life_count + 1, sizeof *endings);
     size_t count = 0;
     bool ok;
     for (size_t i = 0; endings != NULL && i < l->job_count; i++) {
         const whatif_job *job = &l->jobs[i];
-        if (job->life == WHATIF_NONE && job->site != WHATIF_NONE) {
+        if (job->life == WHATIF_NONE && job->site != WHATIF_NONE && job->end_ns >= from_ns) {
             endings[count].site = job->site;
             endings[count++].seen_ns = job->end_ns - l->iterations[job->found].leave_ns;
         }
@@ -539,8 +539,8 @@ bool whatif_measured(const whatif_loop *l, kind_figures *kinds)
     for (size_t i = 0; endings != NULL && i < l->life_count; i++) {
         const whatif_life *f = &l->lives[i];
         uint64_t from = f->created_ns;
-        if (f->created_ns == 0 || f->finished_ns == 0 || f->site == WHATIF_NONE ||
-            f->finish_job == WHATIF_NONE || f->first_job == WHATIF_NONE) {
+        if (f->created_ns == 0 || f->finished_ns == 0 || f->finished_ns < from_ns ||
+            f->site == WHATIF_NONE || f->finish_job == WHATIF_NONE || f->first_job == WHATIF_NONE) {
             continue;
         }
         if (f->created_job == WHATIF_NONE) {

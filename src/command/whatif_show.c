@@ -228,10 +228,23 @@ static void put_flow(sheet *s, const char *text)
     sheet_newline(s);
 }
 
+static void model_in_words(const whatif_loop *l, char *out, size_t size)
+{
+    if (l->clients > 0) {
+        (void)snprintf(out, size, "closed (as of %" PRIu32 " client%s, who send%s the next request some "
+                       "time after an answer)", l->clients, l->clients == 1 ? "" : "s",
+                       l->clients == 1 ? "s" : "");
+        return;
+    }
+    (void)snprintf(out, size, "%s", l->closed
+                   ? "closed (a connection sends its next request some time after the answer)"
+                   : "open (what comes does not depend on the answers)");
+}
+
 /* What is asked, and whether there is an answer. */
 static void put_head(sheet *s, const whatif_study *study)
 {
-    char line[600];
+    char line[600], model[160];
     const whatif_loop *l = study->l;
     (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s", l->source,
                    l->job_count, l->iteration_count,
@@ -242,10 +255,9 @@ static void put_head(sheet *s, const whatif_study *study)
         put_flow(s, line);
         return;
     }
+    model_in_words(l, model, sizeof model);
     (void)snprintf(line, sizeof line, "Model: %s. Unchanged, it gives the measured percentiles "
-                   "within %.1f %%.", l->closed
-                   ? "closed (a connection sends its next request some time after the answer)"
-                   : "open (what comes does not depend on the answers)", 100 * study->deviation);
+                   "within %.1f %%.", model, 100 * study->deviation);
     put_flow(s, line);
 }
 
