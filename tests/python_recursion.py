@@ -1,15 +1,19 @@
 """Is the woven stack what Python itself says? This program wanders at random through calls of every
 kind; at some of them it asks an observer (tests/python_stacks.c) for its stack from outside, while it
 waits for the answer, and compares that with its own frames.
-    python3.11 python_recursion.py OBSERVER SAMPLES [SEED]"""
+    python3.11 python_recursion.py OBSERVER SAMPLES [SEED]
+An OBSERVER that ends in .so (tests/python_inside.c) is loaded, and walks in a signal handler."""
 import asyncio
 import contextlib
+import ctypes
 import functools
+import mmap
 import os
 import random
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 
 observer, samples = sys.argv[1], int(sys.argv[2])
@@ -34,10 +38,13 @@ def compare():
     global done, wrong
     expected = own_stack(sys._getframe())
     asked = b"%d\n" % threading.get_native_id()
-    reply = os.write(to_observer, asked) and os.read(from_observer, 1 << 16)    # the place
-    here = own_stack(sys._getframe())
-    expected[0] = here[0].rsplit(":", 1)[0] + ":%d)" % place
-    got = reply.decode().rstrip("\n").rstrip(";").split(";")
+    if inside:
+        number = inside.take(addresses, len(addresses))                         # inside
+        got = names_of(number)
+    else:
+        reply = os.write(to_observer, asked) and os.read(from_observer, 1 << 16)    # outside
+        got = reply.decode().rstrip("\n").rstrip(";").split(";")
+    expected[0] = expected[0].rsplit(":", 1)[0] + ":%d)" % place
     done += 1
     if got != expected:
         wrong += 1
@@ -45,7 +52,38 @@ def compare():
             print("differs, seed", seed, "\n  observer:", got[:200], "\n  python:  ", expected[:200])
 
 
-place = next(number for number, line in enumerate(open(__file__), 1) if "# the place" in line)
+inside = ctypes.PyDLL(observer) if observer.endswith(".so") else None
+mark = "# inside" if inside else "# outside"
+place = next(number for number, line in enumerate(open(__file__), 1) if line.rstrip().endswith(mark))
+addresses = (ctypes.c_uint64 * 400)()
+table = None
+
+
+def names_of(number):
+    found = [inside.name_of(table, address) for address in addresses[:number]]
+    return [name.decode() for name in found if name]
+
+
+def begin_inside():
+    """The observer in this process; from then on signals come at every millisecond as well."""
+    global table
+    inside.name_of.restype = ctypes.c_char_p
+    inside.name_of.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    with tempfile.TemporaryDirectory() as folder:
+        if not inside.begin(os.fsencode(folder)):
+            return False
+        with open(os.path.join(folder, "%d.names" % os.getpid()), "rb") as file:
+            table = mmap_of(file)
+    return True
+
+
+def mmap_of(file):
+    memory = mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ)
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int,
+                          ctypes.c_long]
+    return libc.mmap(None, len(memory), mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
 
 
 def plain(depth):
@@ -163,10 +201,19 @@ def looping(depth):
 kinds = [plain, plain, generators, delegating, raising, with_context, by_c, odd, defining, looping]
 
 
+compares = True
+
+
+def wander():
+    global compares
+    compares = False
+    go(10)
+
+
 def go(depth):
-    if done >= samples:
+    if done >= samples and compares:
         return
-    if chance.random() < 0.15 or depth <= 0:
+    if compares and (chance.random() < 0.15 or depth <= 0):
         compare()
     if depth > 0 and chance.random() < 0.9:
         chance.choice(kinds)(depth)
@@ -179,14 +226,20 @@ def idle_thread(end):
         end.wait(0.001)
 
 
-def main():
+def begin_outside():
+    """The observer as a process. None, or why there is none."""
     global to_observer, from_observer
     process = subprocess.Popen([observer, str(os.getpid())], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, bufsize=0)
     to_observer, from_observer = process.stdin.fileno(), process.stdout.fileno()
     first = os.read(from_observer, 1 << 16).decode()
-    if not first.startswith("ready"):
-        print(first.strip())
+    return None if first.startswith("ready") else first.strip()
+
+
+def main():
+    why = begin_outside() if not inside else None if begin_inside() else "no Python that is known"
+    if why:
+        print(why)
         return 77
     end = threading.Event()
     others = [threading.Thread(target=idle_thread, args=(end,)) for _ in range(3)]
@@ -197,7 +250,10 @@ def main():
     end.set()
     for thread in others:
         thread.join()
-    process.stdin.close()
+    if inside:                  # at any instant, that of the interpreter's end as well
+        inside.storm()
+        while inside.storms_so_far() < samples:
+            wander()
     print(done, "stacks,", wrong, "differ")
     return 1 if wrong else 0
 

@@ -130,6 +130,8 @@ uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t
 
 /* attach_unwind.c */
 bool attach_unwind_begin(pid_t pid);
+/* Only the modules. */
+void attach_modules_begin(pid_t pid);
 /* tops: for each frame an address above its part of the stack, and not above its caller's; 0: not
  * known. Room for ATTACH_NATIVE each. */
 size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops);
@@ -158,6 +160,9 @@ const char *attach_symbol(uint64_t address);
 void attach_python_begin(pid_t pid);
 /* While the thread is stopped. */
 void attach_python_read(pid_t tid);
+/* Of a thread that sleeps: "get_user (app.py:41)", the program's own innermost function, or its name
+ * alone where there is no room for more. false: there is none. */
+bool attach_python_within(pid_t pid, pid_t tid, char *out, size_t size);
 /* One number for all that was read last; 0: no function in Python. */
 uint64_t attach_python_mark(void);
 /* Puts what was read last into the stack of that thread; frames: room for ATTACH_FRAMES. */

@@ -157,6 +157,35 @@ void attach_python_read(pid_t tid)
     }
 }
 
+static const char *text_of(uint64_t address, const char **file)
+{
+    const python_name *row = &names.rows[python_row_of(address) % PYTHON_NAMES];
+    const char *name = names.text + row->text;
+    *file = name + strlen(name) + 1;
+    return name;
+}
+
+bool attach_python_within(pid_t pid, pid_t tid, char *out, size_t size)
+{
+    if (python.pid != pid) {
+        memset(&python, 0, sizeof python);
+        attach_modules_begin(pid);
+        attach_python_begin(pid);
+    }
+    attach_python_read(tid);
+    for (uint32_t i = 0; i < python.count; i++) {
+        if (python.made[i] != 0 && attach_python_is_own(python.made[i])) {
+            char name[900];
+            const char *file;
+            attach_python_name(python.made[i], name, sizeof name);
+            (void)snprintf(out, size, "%s", strlen(name) < size ? name
+                           : text_of(python.made[i], &file));
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t attach_python_mark(void)
 {
     uint64_t mark = 0;
@@ -257,14 +286,6 @@ size_t attach_python_weave(uint64_t *frames, const uint64_t *tops, size_t count)
 }
 
 /* >>attach python words */
-
-static const char *text_of(uint64_t address, const char **file)
-{
-    const python_name *row = &names.rows[python_row_of(address) % PYTHON_NAMES];
-    const char *name = names.text + row->text;
-    *file = name + strlen(name) + 1;
-    return name;
-}
 
 /* Neither Python's own libraries nor packages that were installed. */
 bool attach_python_is_own(uint64_t address)

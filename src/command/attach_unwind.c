@@ -40,6 +40,7 @@ enum { MODULES = 512 };
 static module modules[MODULES];
 static size_t module_count;
 static uint64_t looked_at;     /* when the maps were read */
+static char program_path[512]; /* of the program's own file; "": not known yet */
 
 /* What is added to the addresses in the file, for the segment that lies here. */
 static uint64_t bias_of(int file, uint64_t low, uint64_t offset)
@@ -180,13 +181,13 @@ void attach_learn(const uint64_t *frames, size_t count)
 
 static void describe_module(const module *m, attach_module *out)
 {
-    static char program[512];
     char link[40];
     const char *name;
     (void)snprintf(link, sizeof link, "/proc/%ld/exe", (long)watched_pid);
-    ssize_t count = program[0] == '\0' ? readlink(link, program, sizeof program - 1) : 0;
+    ssize_t count = program_path[0] == '\0'
+                    ? readlink(link, program_path, sizeof program_path - 1) : 0;
     if (count > 0) {
-        program[count] = '\0';
+        program_path[count] = '\0';
     }
     name = last_part(m->path);
     out->path = m->path;
@@ -194,7 +195,7 @@ static void describe_module(const module *m, attach_module *out)
     out->base = m->base;
     out->start = m->low;
     out->end = m->high;
-    out->program = strcmp(m->path, program) == 0;
+    out->program = strcmp(m->path, program_path) == 0;
     out->loops = is_loop_library(name);
     out->libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
                 strncmp(name, "ld-", 3) == 0 || strncmp(name, "libpthread", 10) == 0;
@@ -561,10 +562,16 @@ void attach_unwind_end(void)
 }
 #endif
 
-bool attach_unwind_begin(pid_t pid)
+void attach_modules_begin(pid_t pid)
 {
     watched_pid = pid;
+    program_path[0] = '\0';
     read_maps();
+}
+
+bool attach_unwind_begin(pid_t pid)
+{
+    attach_modules_begin(pid);
     (void)begin_dwfl();
     return module_count > 0;
 }

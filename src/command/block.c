@@ -77,7 +77,7 @@ static chroprof_result block_take(block_file *file, int fd, size_t size)
     }
     (void)munmap(live, size);
     result = result == CHROPROF_OK ? block_view(file) : result;
-    if (result == CHROPROF_OK) {
+    if (result == CHROPROF_OK && !file->nameless) {
         char *names = made_names_in(fd, size);
         made_names_keep(file->copy, size, names != NULL ? names : made_names_beside(file->place));
     }

@@ -19,6 +19,7 @@ typedef struct block_file {
     size_t size;
     const char *why;           /* it could not be read, if the system did not say */
     bool just_ended;           /* the program, as its parent has seen */
+    bool nameless;             /* names of functions are not wanted */
     bool stream;               /* it came through a pipe, and can't be read again */
     chroprof view;
 } block_file;

@@ -24,12 +24,14 @@
 #include "formats.h"
 #include "input.h"
 #include "libraries.h"
+#include "made_names.h"
 #include "message.h"
 #include "node.h"
 #include "options.h"
 #include "output.h"
 #include "outside.h"
 #include "program.h"
+#include "python.h"
 #include "run_help.h"
 #include "run_watch.h"
 #include "values.h"
@@ -41,7 +43,8 @@ typedef struct run {
     const char *before;        /* the earlier profile, to compare with */
     diff_profile both[2];      /* it, and this run's */
     bool wall, children, frames;
-    bool native;               /* node is not asked for names */
+    bool native;               /* neither node nor Python is asked for names */
+    bool python;               /* the latter is */
     bool node;                 /* it is */
     bool kept;                 /* out_name was written */
     outside outside;
@@ -266,8 +269,8 @@ static void set_environment(const run *r)
     const char *before = getenv("LD_PRELOAD");
     (void)snprintf(text, sizeof text, "%s%s%s", r->preload, before != NULL ? ":" : "",
                    before != NULL ? before : "");
-    (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d %d", r->stall_ns, r->wall,
-                   r->children, !r->frames);
+    (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d %d %d", r->stall_ns, r->wall,
+                   r->children, !r->frames, r->python);
     (void)setenv("LD_PRELOAD", text, 1);
     (void)setenv(BOARD_FOLDER, r->folder, 1);
     (void)setenv(BOARD_OPTIONS, options, 1);
@@ -600,6 +603,9 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("%" PRIu32 " thread%s no profile: %s", b->refused,
                      b->refused != 1 ? "s have" : " has", why_refused(b));
     }
+    if (!r->native && !r->frames) {
+        python_tell(b->python, r->python);
+    }
     if (b->dropped > 0) {
         tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
                      "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
@@ -758,7 +764,8 @@ static void compare(run *r, run_profiles *all)
 static bool write_block(void *user, FILE *out)
 {
     const block_file *file = (const block_file *)user;
-    return fwrite(file->copy, 1, file->size, out) == file->size;
+    return fwrite(file->copy, 1, file->size, out) == file->size &&
+           made_names_write(file->copy, out);
 }
 
 /* Into FILE the busiest, into FILE.2 and so on the others. */
@@ -881,7 +888,7 @@ static const tool_option run_options[] = {
       set_unwind, offsetof(run, frames), unwind_choices },
     { "children", '\0', NULL, "also profile the processes that it starts", set_flag,
       offsetof(run, children), NULL },
-    { "native", '\0', NULL, "ask node for no names of JavaScript", set_flag,
+    { "native", '\0', NULL, "ask node and Python for no names", set_flag,
       offsetof(run, native), NULL }
 };
 
@@ -938,7 +945,8 @@ static int run_run(const tool_command *command, int count, char **words)
         r.outside.out_name = r.out_name;
         r.outside.report_name = r.report_name;
         break;
-    default: r.node = !r.native && node_can_name(r.program);
+    default: r.python = !r.native && !r.frames && python_can_read();
+        r.node = !r.native && node_can_name(r.program);
     }
     return run_all(&r);
 }

@@ -41,6 +41,7 @@ enum {
 typedef struct watch_row {
     uint32_t site;             /* 0: a free row */
     const char *call;
+    char within[24];           /* the function in Python that made it; "": not known */
     uint64_t count, total_ns, longest_ns;
     uint64_t now_ns;           /* in the stay under way */
     uint64_t last_ns;          /* in the last stay, */
@@ -244,6 +245,7 @@ static uint32_t site_now(const watched *w)
     uint32_t site = 0;
     memset(&file, 0, sizeof file);
     file.name = file.place = w->path;
+    file.nameless = true;
     if (block_read(&file) == CHROPROF_OK && chroprof_frames(&file.view, &frame, 1) > 0 &&
         !frame.barrier && chroprof_read_path(&file.view, frame.path, &path)) {
         site = path.site;
@@ -252,12 +254,25 @@ static uint32_t site_now(const watched *w)
     return block_sequence(w->block) == w->sequence ? site : 0;
 }
 
-static void add_time(watched *w, const char *call, bool own, uint64_t ns)
+/* The function in Python that a thread sleeps in; the library keeps their names, where it knows the
+ * interpreter. */
+static void find_within(const watched *w, const char *call, char *within, size_t size)
+{
+    char names[600];
+    within[0] = '\0';
+    (void)snprintf(names, sizeof names, "%s/%ld.names", watch.folder, (long)w->process);
+    if (call != processor && access(names, F_OK) == 0) {
+        (void)attach_python_within(w->process, w->thread, within, size);
+    }
+}
+
+static void add_time(watched *w, const char *call, const char *within, bool own, uint64_t ns)
 {
     watch_row *row = NULL;
     for (size_t i = 0; i < WATCH_ROWS; i++) {
         watch_row *one = &w->rows[i];
-        if (one->site == w->site && strcmp(one->call, call) == 0) {
+        if (one->site == w->site && strcmp(one->call, call) == 0 &&
+            strcmp(one->within, within) == 0) {
             row = one;
             break;
         }
@@ -266,6 +281,7 @@ static void add_time(watched *w, const char *call, bool own, uint64_t ns)
     if (row != NULL) {
         row->site = w->site;
         row->call = call;
+        (void)snprintf(row->within, sizeof row->within, "%s", within);
         row->own = own;
         row->count += row->now_ns == 0;
         row->now_ns += ns;
@@ -286,7 +302,7 @@ static void end_stay(watched *w)
         }
     }
     if (waited > 0) {
-        add_time(w, "quota", false, waited);
+        add_time(w, "quota", "", false, waited);
     }
     for (size_t i = 0; i < WATCH_ROWS; i++) {
         watch_row *row = &w->rows[i];
@@ -317,6 +333,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
     const uint64_t sequence = block_sequence(w->block);
     const char *reason;
+    char within[24];
     bool own;
     uint64_t cpu_ns;
     uint64_t off_ns;
@@ -345,7 +362,8 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
         w->site = site_now(w);
     }
     if (reason != NULL && w->site != 0) {
-        add_time(w, reason, own, off_ns);
+        find_within(w, reason, within, sizeof within);
+        add_time(w, reason, within, own, off_ns);
     }
     w->at_ns = now;
     w->cpu_ns = cpu_ns;
@@ -687,6 +705,7 @@ void run_watch_tell(chroprof *view, const char *name)
         memset(&seen, 0, sizeof seen);
         seen.site = row.site;
         seen.call = row.call;
+        seen.within = row.within;
         seen.count = row.count;
         seen.total_ns = row.total_ns;
         seen.longest_ns = row.longest_ns;

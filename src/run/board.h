@@ -12,7 +12,7 @@
 /* The folder of the profiles and of the board. The library takes it, and itself in LD_PRELOAD, out
  * of the environment before main begins. */
 #define BOARD_FOLDER "CHROPROF_RUN"
-#define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
+#define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES PYTHON" */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
 #define BOARD_LIBRARIES 6      /* it, and the different ones of BOARD_LOOPS */
@@ -96,6 +96,7 @@ typedef struct preload_board {
     uint32_t became;           /* 1: a program with profiles may have become another one */
     int32_t program;           /* the process that chroprof run waits for */
     uint32_t keeping;          /* 1: somebody changes the rows below */
+    uint32_t python;           /* version of an interpreter whose functions have no names; 0: none */
     uint32_t sleepers;         /* processes that the program forked, unwatched, that wait */
     uint32_t once_count;       /* of these rows, or more than there are */
     board_kept kept[BOARD_KEPT];

@@ -1,7 +1,8 @@
 /* chroprof_run.c - the library that chroprof run loads into a program before its own libraries.
  *
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
- *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c filter.c
+ *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c filter.c \
+ *        python_walk.c
  *
  * It wraps the functions in which event loops wait. The main thread gets a profile in a file of its
  * own at its first wait, others at their second. The loop's own wait is idle; one inside a callback

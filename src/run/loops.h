@@ -269,6 +269,15 @@ EXPORT void chroprof_run_loop(bool begins, const void *frame)
 /* In modules.h: the function of the program in which code lies. */
 static void name_of_code(uintptr_t code, char *name);
 
+/* Of a wait that was long and ends now: the function in Python, if it is in one. */
+static inline void name_in_python(const seat *s, char *within, uint64_t since)
+{
+    if (s->unwind.python != NULL &&
+        chroprof_to_ns(&s->profile, chroprof_now(&s->profile) - since) > 1000000) {
+        (void)python_within(s->unwind.python, within, NAME_OF_CALL);
+    }
+}
+
 static __attribute__((__noinline__)) void look_at_place(const seat *s, wait_place *place,
                                                         uintptr_t stack, uintptr_t back)
 {
@@ -445,6 +454,7 @@ static void keep_end(seat *s, const chroprof_site *site)
         return;
     }
     l->site = site;
+    name_in_python(s, l->kept[l->kept_count - 1].within, l->kept[l->kept_count - 1].begin);
     l->kept[l->kept_count - 1].end = chroprof_now(&s->profile);
     if (f->nested && !f->known && l->kept_count >= LOOP_MOVES && kept_runs_code(l)) {
         open_loop(s);

@@ -27,7 +27,7 @@ enum {
     PYTHON_FRAMES = 200,       /* of a stack */
     PYTHON_EVALS = 100,
     PYTHON_THREADS = 1000,     /* that are looked through */
-    PYTHON_NAME = 200, PYTHON_FILE = 600,  /* bytes of texts */
+    PYTHON_NAME = 200, PYTHON_FILE = 600,  /* bytes of texts, which have a quarter as many characters */
     PYTHON_TABLE = 16 << 10    /* bytes of a line table that are read */
 };
 
@@ -232,13 +232,12 @@ static inline size_t python_utf8(uint32_t code, char out[4])
 }
 
 /* A text of Python as UTF-8. Of one that is too long the end, if that says more (of a path), else
- * the begin. */
-static inline bool python_text(const python_place *p, uint64_t object, bool end, char *out,
-                               size_t size)
+ * the begin. bytes: room for PYTHON_FILE. */
+static inline bool python_text(const python_place *p, uint64_t object, bool end,
+                               unsigned char *bytes, char *out, size_t size)
 {
     const python_layout *l = p->layout;
     unsigned char head[48];
-    unsigned char bytes[4 * PYTHON_FILE];
     size_t used = 0;
     uint32_t state, unit;
     uint64_t length, skipped = 0;
@@ -258,8 +257,7 @@ static inline bool python_text(const python_place *p, uint64_t object, bool end,
         skipped = end ? length - size / 4 : 0;
         length = size / 4;
     }
-    if (length * unit > sizeof bytes ||
-        !p->read(p->user, object + ((state >> 6 & 1) != 0 ? l->ascii : l->compact) + skipped * unit,
+    if (!p->read(p->user, object + ((state >> 6 & 1) != 0 ? l->ascii : l->compact) + skipped * unit,
                  bytes, length * unit)) {
         return false;
     }
@@ -388,16 +386,16 @@ static inline uint64_t python_key(uint64_t at, const python_code *code)
     return (key ^ key >> 29) | 1;
 }
 
-/* Texts of a row that is ours. */
+/* Texts of a row that is ours. room: PYTHON_TABLE bytes, as of python_line. */
 static inline bool python_write_name(const python_place *p, const python_code *code,
-                                     python_names *names, python_name *row)
+                                     python_names *names, python_name *row, unsigned char *room)
 {
-    char name[PYTHON_NAME];
-    char file[PYTHON_FILE];
+    char *name = (char *)room + PYTHON_FILE;
+    char *file = name + PYTHON_NAME;
     size_t first, second;
     uint32_t at;
-    if (!python_text(p, code->name, false, name, sizeof name) ||
-        !python_text(p, code->file, true, file, sizeof file)) {
+    if (!python_text(p, code->name, false, room, name, PYTHON_NAME) ||
+        !python_text(p, code->file, true, room, file, PYTHON_FILE)) {
         return false;
     }
     first = strlen(name) + 1;
@@ -417,7 +415,7 @@ static inline bool python_write_name(const python_place *p, const python_code *c
 
 /* The row of a function; UINT32_MAX: it can't be read, or there is no room. */
 static inline uint32_t python_row(const python_place *p, uint64_t at, const python_code *code,
-                                  python_names *names)
+                                  python_names *names, unsigned char *room)
 {
     uint64_t key = python_key(at, code);
     for (uint32_t k = 0; k < 64; k++) {
@@ -425,8 +423,8 @@ static inline uint32_t python_row(const python_place *p, uint64_t at, const pyth
         uint64_t found = __atomic_load_n(&row->key, __ATOMIC_ACQUIRE);
         if (found == 0 && __atomic_compare_exchange_n(&row->key, &found, key, false,
                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            return python_write_name(p, code, names, row) ? (uint32_t)(row - names->rows)
-                                                          : UINT32_MAX;
+            return python_write_name(p, code, names, row, room)
+                   ? (uint32_t)(row - names->rows) : UINT32_MAX;
         }
         if (found == key) {
             return __atomic_load_n(&row->ready, __ATOMIC_ACQUIRE) != 0
@@ -449,7 +447,7 @@ static inline uint64_t python_made(const python_place *p, const python_frame *f,
         return 0;
     }
     *shown = !python_is_incomplete(f, &code);
-    row = *shown ? python_row(p, f->code, &code, names) : UINT32_MAX;
+    row = *shown ? python_row(p, f->code, &code, names, room) : UINT32_MAX;
     return row != UINT32_MAX ? python_address(row, python_line(p, &code, f->offset, room)) : 0;
 }
 

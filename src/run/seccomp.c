@@ -81,6 +81,7 @@ static void stop_sampling(bool everybody)
 static void before_filter(const filter_program *filter, bool everybody)
 {
     unwind_seal();
+    python_seal();
     int error = errno;
     if (awake == NULL) {
         return;

@@ -175,6 +175,7 @@ static void begin_sampling(seat *s)
     options.mode = wall_clock ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
     s->unwind.high = 0;
     if (with_tables && unwind_begin(&s->unwind)) {
+        board->python = s->unwind.python == NULL ? python_version() : 0;
         options.unwind = unwind_walk;
         options.unwind_user = &s->unwind;
     }

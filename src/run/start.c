@@ -89,6 +89,7 @@ static void read_options(void)
         wall_clock = strtoul(end, &end, 10) != 0;
         with_children = strtoul(end, &end, 10) != 0;
         with_tables = strtoul(end, &end, 10) != 0;
+        python_begin(folder, strtoul(end, &end, 10) != 0);
     }
 }
 

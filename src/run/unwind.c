@@ -759,6 +759,7 @@ static void walk_place(const unwind_thread *t, unwind_place *place)
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 {
     unwind_place *place = &thread->places[(frame / 16 + back) % UNWIND_PLACES];
+    bool known = place->frame == frame && place->back == back;
     if (__atomic_load_n(&look_again, __ATOMIC_RELAXED)) {
         __atomic_store_n(&look_again, false, __ATOMIC_RELAXED);
         unwind_find_libraries();
@@ -767,11 +768,15 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
         thread->waited = NULL;
         return;
     }
-    if (place->frame != frame || place->back != back) {
+    if (!known) {
         thread->waited = NULL;              /* while it is written: a timer signal may read it */
         place->frame = frame;
         place->back = back;
         walk_place(thread, place);
+    }
+    if (thread->python != NULL) {
+        thread->waited = NULL;
+        python_note(thread->python, &place->noted, known, thread->low, thread->high);
     }
     thread->waited = place;
 }
@@ -800,19 +805,19 @@ uint32_t unwind_calls(const unwind_thread *thread, uintptr_t frame, uintptr_t ba
     return result == STEP_OUTERMOST ? count : 0;
 }
 
-/* Says 1 for the innermost of the functions that were there then. */
-static void mark_waiting(const unwind_thread *t, const uintptr_t *addresses, uintptr_t *records,
-                         uint32_t count)
+/* The innermost of the functions that were there then; 0: not known. */
+static uint32_t find_waiting(const unwind_place *place,
+                             const uintptr_t *addresses, const uintptr_t *records, uint32_t count)
 {
-    const unwind_place *place = t->waited;
     uint32_t same = 0;
     while (place != NULL && same < place->count && same < count - 1 &&
            key_of(addresses, records, count - 2 - same) == place->keys[same]) {
         same++;
     }
-    if (same > 0 && count > 2) {           /* the interrupted function is always the task's */
-        records[same < count - 1 ? count - 1 - same : 1] = 1;
+    if (same == 0 || count <= 2) {
+        return 0;
     }
+    return same < count - 1 ? count - 1 - same : 1;        /* the interrupted one is the task's */
 }
 
 bool unwind_begin(unwind_thread *thread)
@@ -820,7 +825,9 @@ bool unwind_begin(unwind_thread *thread)
     pthread_attr_t attributes;
     void *low = NULL;
     size_t size = 0;
+    python_room *room = thread->python;
     memset(thread, 0, sizeof *thread);
+    python_thread_begin(&room);
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
         return false;
     }
@@ -828,18 +835,32 @@ bool unwind_begin(unwind_thread *thread)
     (void)pthread_attr_destroy(&attributes);
     thread->low = (uintptr_t)low;
     thread->high = thread->low + size;
+    thread->python = room;
     return true;
 }
 
 uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_t capacity)
 {
     const unwind_thread *t = (const unwind_thread *)thread;
+    const unwind_place *place = t->waited;
     uintptr_t *records = addresses + capacity;
-    uint32_t count;
+    uint32_t count, outside;
     walk w;
     read_registers(&w, (const ucontext_t *)ucontext);
-    count = walk_all(&w, t, addresses, records, capacity);
-    mark_waiting(t, addresses, records, count);
+    if (t->python != NULL) {
+        uintptr_t *all = python_addresses(t->python);
+        memset(all, 0, 2 * PYTHON_NATIVE * sizeof *all);
+        count = walk_all(&w, t, all, all + PYTHON_NATIVE, PYTHON_NATIVE);
+        outside = find_waiting(place, all, all + PYTHON_NATIVE, count);
+        count = python_weave(t->python, count, outside, place != NULL ? &place->noted : NULL,
+                             addresses, records, capacity);
+    } else {
+        count = walk_all(&w, t, addresses, records, capacity);
+        outside = find_waiting(place, addresses, records, count);
+        if (outside > 0) {
+            records[outside] = 1;
+        }
+    }
     __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
     return count;
 }

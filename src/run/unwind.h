@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "python_walk.h"
+
 #if defined(__linux__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 #define UNWIND_TABLES 1
 #else
@@ -27,12 +29,14 @@ typedef struct unwind_place {
     uintptr_t frame, back;     /* of the call of the wait: its frame record, its return address */
     uint32_t count;
     uint32_t keys[UNWIND_KEYS];
+    python_noted noted;
 } unwind_place;
 
 /* Of a thread. Nothing outside of its stack is taken for a stack. */
 typedef struct unwind_thread {
     uintptr_t low, high;       /* 0: not known yet, or walks are not wanted */
     const unwind_place *volatile waited;
+    python_room *python;       /* NULL: no functions in Python are to be found */
     unwind_place places[UNWIND_PLACES];
 } unwind_thread;
 

@@ -127,6 +127,7 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
         } else if (s->kind == KEPT_WAIT) {
             keep_end(s, site);
         } else {
+            name_in_python(s, s->within, s->since);
             chroprof_waited(&s->profile, site->name + sizeof "code after",
                             s->depth > 0 ? NULL : s->within, s->since);
             s->task_until = chroprof_now(&s->profile);
