@@ -181,14 +181,14 @@ typedef struct python_code {
     uint32_t first_line, traceable;
 } python_code;
 
-static inline bool python_read_code(const python_place *p, uint64_t code, python_code *out)
+enum { PYTHON_CODE = 192 };    /* bytes of a code object, and room for them */
+
+static inline bool python_parse_code(const python_place *p, const unsigned char *bytes,
+                                     python_code *out)
 {
     const python_layout *l = p->layout;
-    unsigned char bytes[192];
     int32_t number;
-    if (code == 0 || code % 8 != 0 || l->bytecode > sizeof bytes ||
-        !p->read(p->user, code, bytes, l->bytecode) ||
-        python_word_in(bytes, l->type) != p->code_type) {
+    if (python_word_in(bytes, l->type) != p->code_type) {
         return false;
     }
     out->file = python_word_in(bytes, l->file);
@@ -199,6 +199,13 @@ static inline bool python_read_code(const python_place *p, uint64_t code, python
     memcpy(&number, bytes + l->traceable, sizeof number);
     out->traceable = number > 0 ? (uint32_t)number : 0;
     return true;
+}
+
+static inline bool python_read_code(const python_place *p, uint64_t code, python_code *out)
+{
+    unsigned char bytes[PYTHON_CODE];
+    return code != 0 && code % 8 == 0 && p->layout->bytecode <= sizeof bytes &&
+           p->read(p->user, code, bytes, p->layout->bytecode) && python_parse_code(p, bytes, out);
 }
 
 /* Has the frame not come to its function's first line? Then Python does not show it either. */

@@ -21,7 +21,13 @@
 #include "board.h"
 #include "python.h"
 
-enum { BLOCK = 1024, BLOCKS = 32 };
+enum { BLOCK = 1024, BLOCKS = 32, LINES = 512 };
+
+/* An address that was made, by function and place in it. */
+typedef struct made_line {
+    uint64_t key, made;
+    uint32_t offset;
+} made_line;
 
 struct python_room {
     uint64_t number;           /* of the thread, as the kernel has it */
@@ -31,6 +37,10 @@ struct python_room {
     unsigned char bytes[BLOCKS][BLOCK];
     unsigned char table[PYTHON_TABLE];
     python_frame frames[PYTHON_FRAMES];
+    unsigned char codes[PYTHON_FRAMES][PYTHON_CODE];   /* of them */
+    struct iovec there[PYTHON_FRAMES];
+    uint32_t code_count;       /* so many were read at once */
+    made_line lines[LINES];
 };
 
 static struct {
@@ -75,6 +85,22 @@ static bool read_blocks(void *user, uint64_t from, void *to, size_t size)
         size -= part;
     }
     return true;
+}
+
+/* The code objects of the frames, with one system call. What can't be read ends it. */
+static void read_codes(python_room *room, uint32_t count)
+{
+    struct iovec *there = room->there;
+    struct iovec here = { room->codes, count * sizeof room->codes[0] };
+    ssize_t got = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        there[i].iov_base = (void *)(uintptr_t)room->frames[i].code;
+        there[i].iov_len = sizeof room->codes[0];
+    }
+    if (!__atomic_load_n(&python.sealed, __ATOMIC_RELAXED)) {
+        got = process_vm_readv(room->process, &here, 1, there, count, 0);
+    }
+    room->code_count = got > 0 ? (uint32_t)((size_t)got / sizeof room->codes[0]) : 0;
 }
 
 /* Outside of a handler, which may come in between: without the blocks. */
@@ -294,6 +320,32 @@ static void put_native(weaving *w, uint32_t i)
     put(w, all[i], all[PYTHON_NATIVE + i], i >= w->outside);
 }
 
+/* As python_made, with less to read. */
+static uint64_t made_of(weaving *w, uint32_t k, bool *shown)
+{
+    python_room *room = w->room;
+    const python_frame *f = &room->frames[k];
+    python_code code;
+    made_line *line;
+    uint64_t key;
+    *shown = true;
+    if (k >= room->code_count) {
+        return python_made(&w->place, f, python.names, room->table, shown);
+    }
+    if (!python_parse_code(&w->place, room->codes[k], &code)) {
+        return 0;
+    }
+    key = python_key(f->code, &code);
+    line = &room->lines[(key + f->offset) % LINES];
+    *shown = !python_is_incomplete(f, &code);
+    if (*shown && (line->key != key || line->offset != f->offset || line->made == 0)) {
+        line->made = python_made(&w->place, f, python.names, room->table, shown);
+        line->key = key;
+        line->offset = f->offset;
+    }
+    return *shown ? line->made : 0;
+}
+
 /* The native frames inside of a function in Python; without the interpreter's own between that and
  * other code. */
 static void put_inside(weaving *w, uint32_t from, uint32_t to, bool innermost)
@@ -327,7 +379,7 @@ static uint32_t put_python(weaving *w, uint32_t from, uint32_t home)
     for (uint32_t k = from; k < end; k++) {
         bool shown;
         bool was_there = home > w->outside || (home == w->outside && k - from >= inside);
-        uint64_t made = python_made(&w->place, &frames[k], python.names, w->room->table, &shown);
+        uint64_t made = made_of(w, k, &shown);
         uintptr_t record = w->count == 0 ? w->room->addresses[PYTHON_NATIVE + home] : 0;
         if (made != 0) {
             put(w, (uintptr_t)made, record, was_there);
@@ -364,6 +416,7 @@ uint32_t python_weave(python_room *room, uint32_t count, uint32_t outside,
     memset(room->at, 0, sizeof room->at);
     w.python = python_stack(&w.place, python_thread(&w.place, room->number), room->frames,
                             PYTHON_FRAMES);
+    read_codes(room, w.python);
     for (uint32_t next = 0; next < w.python;) {
         uint32_t home = home_of(&w, room->frames[next].cframe, at);
         if (home == count) {

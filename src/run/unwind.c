@@ -750,6 +750,11 @@ static void walk_place(const unwind_thread *t, unwind_place *place)
     uint32_t count;
     walk w = walk_from(place->frame, place->back);
     count = walk_all(&w, t, addresses, records, UNWIND_KEYS + 1);
+    if (addresses[count - 1] != 0 && count <= UNWIND_KEYS) {       /* it may lack a library's tables */
+        unwind_find_libraries();
+        w = walk_from(place->frame, place->back);
+        count = walk_all(&w, t, addresses, records, UNWIND_KEYS + 1);
+    }
     place->count = 0;
     for (uint32_t k = count - 1; k-- > 0;) {
         place->keys[place->count++] = key_of(addresses, records, k);
