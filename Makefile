@@ -89,8 +89,9 @@ PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wil
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
 # What chroprof_run.c includes is part of it.
-RUN_PARTS = $(filter-out src/run/chroprof_run%.c src/run/unwind.c src/run/filter.c,$(wildcard src/run/*.c))
-$B/chroprof_run.so: src/run/unwind.c src/run/filter.c $(RUN_PARTS)
+RUN_ALONE = src/run/unwind.c src/run/filter.c src/run/python_walk.c
+RUN_PARTS = $(filter-out src/run/chroprof_run%.c $(RUN_ALONE),$(wildcard src/run/*.c))
+$B/chroprof_run.so: $(RUN_ALONE) $(RUN_PARTS)
 $B/chroprof_run.so: NOW = -Wl,-z,now
 $B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h $B/flags/HOST
 	@mkdir -p $B
