@@ -29,9 +29,6 @@ if [ ! -r "$include/internal/pycore_frame.h" ]; then skip offsets "needs libpyth
 fi
 
 # --- the woven stack, at random places of a program that calls itself in every way
-parts=
-for part in attach_python attach_scan attach_stop attach_unwind attach_proc elf elf_ranges demangle made_names buffer \
-    message foreign terminal values; do parts="$parts src/command/$part.c"; done
 # compared NAME OBSERVER
 compared() {
     timeout 600 $python tests/python_recursion.py "$2" "${SAMPLES:-50}" >"$scratch/log" 2>&1
@@ -41,10 +38,12 @@ compared() {
     else fail "$1" "status $status: $(head -n 6 "$scratch/log" | tr '\n' '|')"; fi
 }
 
-# shellcheck disable=SC2086               # words
-if ! pkg-config --exists libdw 2>/dev/null; then skip stacks_outside "needs libdw"
-elif ! $CC -O1 -g -DCHROPROF_LIBDW -o "$scratch/observer" tests/python_stacks.c $parts \
-    $(pkg-config --cflags --libs libdw) 2>"$scratch/log"; then
+built=$(dirname "$command")
+ar rc "$scratch/parts.a" "$built"/command/*.o 2>"$scratch/log"     # what it needs is taken
+if ! grep -q CHROPROF_LIBDW "$built/flags/LIBDW" 2>/dev/null; then skip stacks_outside "needs libdw"
+# shellcheck disable=SC2046               # words
+elif ! $CC -O1 -g -o "$scratch/observer" tests/python_stacks.c "$scratch/parts.a" -pthread \
+    $(cat "$built/flags/LIBDW" "$built/flags/DEMANGLE" "$built/flags/LIBEVENT") 2>"$scratch/log"; then
     fail stacks_outside "$(head -n 1 "$scratch/log")"
 else compared stacks_outside "$scratch/observer"; fi
 if $CC -O1 -g -fPIC -shared -fno-omit-frame-pointer -o "$scratch/inside.so" tests/python_inside.c \
