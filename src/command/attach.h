@@ -107,6 +107,9 @@ bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
 bool attach_is_restart(long call);
+
+/* The wait that the kernel goes on with so. */
+long attach_restarted(void);
 /* Is it one to sleep in? Woken up in it, a thread has not run yet. */
 bool attach_sleeps(long call);
 const char *attach_call_name(long call);

@@ -206,6 +206,15 @@ bool attach_sleeps(long call)
            call == SYS_clock_nanosleep;
 }
 
+long attach_restarted(void)
+{
+#ifdef SYS_poll
+    return SYS_poll;
+#else
+    return SYS_ppoll;
+#endif
+}
+
 bool attach_is_restart(long call)
 {
     return call == SYS_restart_syscall;

@@ -90,6 +90,21 @@ static uint32_t known_site(const attach *a, const attach_thread *t, const attach
     return 0;
 }
 
+/* Does the stack end in the C library's function of a wait, or a wait without one? */
+static bool runs_in_wait(uint32_t stack)
+{
+    static const char *const names[] = { "epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
+                                         "pselect", "__poll", "__select", "syscall" };
+    const uint64_t *frames;
+    const char *symbol = attach_stack(stack, &frames) > 0 ? attach_symbol(frames[0]) : NULL;
+    for (size_t i = 0; symbol != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(symbol, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* After a stop the kernel goes on with some calls under another number. */
 static void name_restarted(const attach_thread *t, attach_facts *f)
 {
@@ -194,6 +209,9 @@ static void look(attach *a, attach_thread *t)
         if (row.stack == 0 && !take_stack(a, t, &f, &row)) {
             a->failed++;
         }
+    }
+    if (attach_is_restart(row.call) && runs_in_wait(row.stack)) {
+        row.call = (int32_t)attach_restarted();         /* that began before the first look */
     }
     t->loop = t->loop || attach_is_wait(row.call) || t->waited;
     t->last = f;
@@ -303,21 +321,6 @@ static void look_for_hangs(attach *a, uint64_t now)
 }
 
 /* >>a loop that spins */
-
-/* Does the stack end in the C library's function of a wait, or a wait without one? */
-static bool runs_in_wait(uint32_t stack)
-{
-    static const char *const names[] = { "epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
-                                         "pselect", "__poll", "__select", "syscall" };
-    const uint64_t *frames;
-    const char *symbol = attach_stack(stack, &frames) > 0 ? attach_symbol(frames[0]) : NULL;
-    for (size_t i = 0; symbol != NULL && i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(symbol, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Its wait returns at once: it computes nearly all the time, and a good part of that in the wait. */
 static bool spins(const attach_thread *t)
