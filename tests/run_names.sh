@@ -120,8 +120,11 @@ int main(void)
 }
 C
 if $CC -O1 -rdynamic -o "$scratch/gives" "$scratch/gives.c" && strip "$scratch/gives"; then
-    profiled "$scratch/gives"
+    profiled -o "$scratch/kept" "$scratch/gives"
     says names_before_places "*in parse_document*"
+    "$command" dump "$scratch/kept" >"$scratch/err" 2>"$scratch/log"
+    if head -n 3 "$scratch/err" | tr -s '\n ' ' ' | grep -q '^• .* in parse_document'; then ok dump_begins_with_them; else
+        fail dump_begins_with_them "$(head -n 2 "$scratch/err" | tr '\n' ' ')"; fi
 else skip names_before_places "strip failed"; fi
 
 profiled "$names" forks

@@ -96,6 +96,23 @@ NODE_OPTIONS=--perf-basic-prof profiled node "$scratch/busy.js"
 pid=$(cut -d ' ' -f 1 "$scratch/out")
 if [ -e "/tmp/perf-$pid.map" ]; then ok own_map_stays; else fail own_map_stays "it is gone"; fi
 rm -f "/tmp/perf-$pid.map"
+# another program of that name is not asked for its version
+mkdir "$scratch/bin"
+cat >"$scratch/other.c" <<'C'
+#include <stdio.h>
+int main(int count, char **words)
+{
+    for (int i = 1; i < count; i++)
+        if (words[i][0] == '-')
+            fclose(fopen("asked", "w"));
+    return 0;
+}
+C
+if ${CC:-cc} -o "$scratch/bin/node" "$scratch/other.c" 2>"$scratch/log"; then
+    (cd "$scratch" && "$command" run bin/node here >out 2>err </dev/null)
+    if [ -e "$scratch/asked" ]; then fail other_node "it was asked"; else ok other_node; fi
+else skip other_node "no compiler"; fi
+
 "$command" run -o "$scratch/kept" node "$scratch/busy.js" >"$scratch/out" 2>"$scratch/err"
 pid=$(cut -d ' ' -f 1 "$scratch/out")
 "$command" symbolize "$scratch/kept" -o "$scratch/kept.json" 2>/dev/null

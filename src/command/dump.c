@@ -116,6 +116,14 @@ static bool dump_made(void *user, FILE *out)
     return write_made(run->out.format, &run->profile, out);
 }
 
+/* Samples tell which code held the loop: that comes first. */
+static bool dump_sampled(const chroprof *view)
+{
+    chroprof_sampler_totals s;
+    chroprof_read_sampler(view, &s);
+    return s.samples > 0;
+}
+
 static int dump_write(dump *run)
 {
     const char *name = run->out.out;
@@ -130,6 +138,7 @@ static int dump_write(dump *run)
                (run->out.format != CHROPROF_JSON || gain_add(&run->profile))
                ? output_write(name, dump_made, run) : TOOL_INPUT;
     }
+    run->out.causes = dump_sampled(&block->view);
     result = output_open(name, block->name, &out);
     return result != TOOL_OK ? result
            : output_close(name, out, write_view(&run->out, &block->view, block->name, true, out));

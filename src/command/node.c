@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf.h"
 #include "message.h"
 #include "program.h"
 
@@ -17,6 +18,27 @@
 static void map_path(char *path, size_t size, pid_t process)
 {
     (void)snprintf(path, size, "/tmp/perf-%ld.map", (long)process);
+}
+
+/* Does it have the function that node begins with, of its own or of its library? Other programs of
+ * that name are not started only to be asked. */
+static bool is_node(const char *path)
+{
+    static const char start[] = "_ZN4node5Start";
+    elf_file file;
+    elf_symbols symbols;
+    bool found = false;
+    if (elf_file_open(&file, path) != NULL) {
+        return false;
+    }
+    memset(&symbols, 0, sizeof symbols);
+    elf_exports_read(&symbols, &file);
+    for (size_t i = 0; !found && i + sizeof start <= symbols.name_bytes; i++) {
+        found = memcmp(symbols.names + i, start, sizeof start - 1) == 0;
+    }
+    elf_symbols_free(&symbols);
+    elf_file_close(&file);
+    return found;
 }
 
 /* "'" in it would end the quotes. */
@@ -50,7 +72,7 @@ bool node_can_name(const char *program)
     }
     name = strrchr(node, '/') != NULL ? strrchr(node, '/') + 1 : node;
     return (strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0) &&
-           version_of(node) >= NODE_OLDEST;
+           is_node(node) && version_of(node) >= NODE_OLDEST;
 }
 
 void node_ask(void)
