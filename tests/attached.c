@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,35 @@ static void start_one(void)
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
 }
 
+static void *wait_a_little(void *user)
+{
+    struct pollfd one = { ends[0], POLLIN, 0 };
+    (void)poll(&one, 1, 3);
+    return user;
+}
+
+/* Threads that come and go. */
+static void start_threads(void)
+{
+    pthread_t all[4];
+    for (int i = 0; i < 4; i++) {
+        errors += pthread_create(&all[i], NULL, wait_a_little, NULL) != 0;
+    }
+    for (int i = 0; i < 4; i++) {
+        errors += pthread_join(all[i], NULL) != 0;
+    }
+}
+
+/* Another program, in the same process. */
+static void become(const char *self)
+{
+    for (int i = 0; i < 200; i++) {
+        step();
+    }
+    (void)execl(self, self, "quiet", "300", (char *)NULL);
+    errors++;
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 2 ? words[1] : "";
@@ -122,6 +152,10 @@ int main(int count, char **words)
         spin();
     } else if (strcmp(what, "forks") == 0) {
         run_loop(start_one, 10);
+    } else if (strcmp(what, "threads") == 0) {
+        run_loop(start_threads, 2);
+    } else if (strcmp(what, "becomes") == 0) {
+        become(words[0]);
     } else {
         run_loop(NULL, 0);
     }

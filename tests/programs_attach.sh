@@ -168,7 +168,7 @@ attach_ends() {
 test_attach_musl() {
     needs attach_musl musl-gcc || return
     watchable attach_musl || return
-    musl-gcc -static -O1 -g -o "$scratch/musl" tests/attached.c 2>"$scratch/log" ||
+    musl-gcc -static -O1 -g -o "$scratch/musl" tests/attached.c -pthread 2>"$scratch/log" ||
         { skip attach_musl "$(head -n 1 "$scratch/log")"; return; }
     serves() { grep -q ready "$scratch/$way.out"; }
     beside attach_musl attach_ends "$scratch/musl" login 60

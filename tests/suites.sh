@@ -57,6 +57,7 @@ compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh
 examples_self|rest|timer|60|tools|sh tests/examples_self.sh
+attach-kills|rest|timer|240|tools|env KILLS=1000 sh tests/attach.sh $B/chroprof
 serve-san|rest|timer|100|none|env SANITIZED=1 sh tests/serve.sh
 debian|rest|-|60|tools|sh tests/debian.sh
 whatif-all|rest|-|300|tools|env STREAMS=1000 sh tests/whatif.sh $B/chroprof

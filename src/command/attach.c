@@ -121,6 +121,7 @@ static bool begin_attach(attach *a, const char *word)
         tool_message("attach: /proc/%s/maps can't be read: run this as its user or as root", word);
         return false;
     }
+    a->program_mark = attach_program(a->pid);
     attach_python_begin(a->pid);
     a->begin_ns = attach_now();
     return true;

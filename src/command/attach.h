@@ -19,6 +19,7 @@
 #define ATTACH_WAITS 256               /* stacks that a thread waits in, in epoll, poll or select */
 
 enum { ATTACH_RUNS = -1 };             /* in place of the number of a system call */
+enum { ATTACH_STACK = 7, ATTACH_CODE = 16 };   /* numbers of registers, on x86-64 */
 
 /* What the kernel shows of a thread without stopping it. */
 typedef struct attach_facts {
@@ -103,6 +104,10 @@ void attach_close(attach_thread *t);
 bool attach_look(attach_thread *t, attach_facts *facts);
 size_t attach_threads(pid_t pid, pid_t *out, size_t most);
 bool attach_is_stopped(pid_t pid);
+/* One number for the program that the process is; another one after exec. 0: it has ended. */
+uint64_t attach_program(pid_t pid);
+/* Nobody else watches it; false: another chroprof attach does. */
+bool attach_claim(pid_t pid);
 bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
@@ -138,6 +143,8 @@ void attach_modules_begin(pid_t pid);
 /* tops: for each frame an address above its part of the stack, and not above its caller's; 0: not
  * known. Room for ATTACH_NATIVE each. */
 size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops);
+/* Did the last one end where the thread begins? */
+bool attach_is_whole(void);
 void attach_unwind_end(void);
 uint32_t attach_keep(const uint64_t *frames, size_t count);
 size_t attach_stack(uint32_t number, const uint64_t **frames);

@@ -7,11 +7,15 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +126,43 @@ bool attach_is_stopped(pid_t pid)
 {
     char text[32];
     return attach_status(pid, "State:", text, sizeof text) && (text[0] == 'T' || text[0] == 't');
+}
+
+/* From where its code and its first stack lie. */
+uint64_t attach_program(pid_t pid)
+{
+    char path[40];
+    char text[1024] = "";
+    const char *at;
+    uint64_t mark = 0;
+    int file;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (!read_again(file, text, sizeof text) || (at = strrchr(text, ')')) == NULL) {
+        at = NULL;
+    }
+    for (int field = 3; at != NULL && field <= 28 && (at = strchr(at + 1, ' ')) != NULL; field++) {
+        mark = field == 26 || field == 28
+               ? (mark + strtoull(at, NULL, 10)) * UINT64_C(0x9E3779B97F4A7C15) : mark;
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return mark;
+}
+
+/* By a name that goes with this process, however that ends. */
+bool attach_claim(pid_t pid)
+{
+    struct sockaddr_un name;
+    int claim = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int length;
+    memset(&name, 0, sizeof name);
+    name.sun_family = AF_UNIX;
+    length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "chroprof attach %ld", (long)pid);
+    return claim < 0 || bind(claim, (const struct sockaddr *)&name,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                                         (size_t)length)) == 0 || errno != EADDRINUSE;
 }
 
 bool attach_status(pid_t pid, const char *key, char *out, size_t size)

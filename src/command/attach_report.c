@@ -296,6 +296,10 @@ static void tell_costs(const attach *a)
                  c->stops, 100.0 * (double)c->stopped_ns / (double)elapsed,
                  (double)c->longest_ns / 1e6, "", c->long_stops,
                  100.0 * ((double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec) / (double)elapsed);
+    if (a->became) {
+        tool_message("attach: process %ld has become another program (exec), and was watched until "
+                     "then; attach again for the new one", (long)a->pid);
+    }
     if (a->failed > 0) {
         tool_message("attach: %" PRIu64 " looks found a thread that could not be stopped at once",
                      a->failed);

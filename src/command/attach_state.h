@@ -38,7 +38,8 @@ typedef struct attach {
     size_t live_waits;
     uint32_t live_names[ATTACH_NAMES]; /* of its sites, by number, as hashes */
     bool process;              /* its threads are no loops: what is told is of all together */
-    bool ended, told;
+    uint64_t program_mark;     /* attach_program */
+    bool ended, became, told;  /* became: another program */
     unsigned beyond;           /* threads for which there was no room */
 } attach;
 

@@ -438,6 +438,9 @@ const char *attach_refusal(pid_t pid)
                        "attach), and only one can: end that one first", value);
         return text;
     }
+    if (!attach_claim(pid)) {
+        return "another chroprof attach watches it, and only one can: end that one first";
+    }
     why = try_stop(pid);
     if (why == NULL) {
         return NULL;

@@ -22,6 +22,7 @@
 #include "elf_ranges.h"
 
 static pid_t watched_pid;
+static uint64_t program_mark;  /* attach_program */
 
 /* >>modules, by /proc/PID/maps */
 
@@ -114,6 +115,10 @@ static void read_maps(void)
     file = fopen(path, "r");
     looked_at = attach_now();
     if (file == NULL) {
+        return;
+    }
+    if (module_count > 0 && attach_program(watched_pid) != program_mark) {
+        (void)fclose(file);                 /* it has become another program */
         return;
     }
     forget_modules();
@@ -339,7 +344,9 @@ static const attach_image *image_now;
 static uint64_t registers_now[17];
 static uint64_t reported_at;
 
-enum { FRAME_POINTER = 6, STACK_POINTER = 7, CODE_POINTER = 16, BLIND = 8 };
+static bool whole;             /* the last stack was, up to where its thread begins */
+
+enum { FRAME_POINTER = 6, STACK_POINTER = ATTACH_STACK, CODE_POINTER = ATTACH_CODE, BLIND = 8 };
 
 typedef struct walk {
     uint64_t *frames;
@@ -508,7 +515,7 @@ static bool walk_blind(walk *w, size_t from)
             registers_now[STACK_POINTER] = place + 8;
             registers_now[FRAME_POINTER] = attach_frame_pointer(image_now, begin, place);
             w->count = from + n + 1;
-            (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, w);
+            whole = dwfl_getthread_frames(dwfl, watched_pid, take_frame, w) == 0;
             return w->count > from + n + 1;
         }
         w->frames[from + n + 1] = code = back;
@@ -522,20 +529,31 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
 {
     walk w = { frames, tops, 0 };
     image_now = image;
+    whole = false;
     memcpy(registers_now, image->registers, sizeof registers_now);
     if (dwfl != NULL && dwfl_addrmodule(dwfl, image->code) == NULL &&
         attach_now() - reported_at > 1000000000u) {
         (void)report_modules();
     }
     if (dwfl != NULL) {
-        (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, &w);
+        whole = dwfl_getthread_frames(dwfl, watched_pid, take_frame, &w) == 0;
     }
-    for (size_t i = 0; (i = guessed(&w, i)) < w.count && walk_blind(&w, i); i++) {}
+    for (size_t i = 0; (i = guessed(&w, i)) < w.count; i++) {
+        if (!walk_blind(&w, i)) {
+            whole = false;
+            break;
+        }
+    }
     if (w.count < 2) {
         frames[0] = image->code;
         w.count = walk_frames(image, frames, tops);
     }
     return w.count;
+}
+
+bool attach_is_whole(void)
+{
+    return whole;
 }
 
 void attach_unwind_end(void)
@@ -557,6 +575,11 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
     return walk_frames(image, frames, tops);
 }
 
+bool attach_is_whole(void)
+{
+    return false;
+}
+
 void attach_unwind_end(void)
 {
 }
@@ -566,6 +589,7 @@ void attach_modules_begin(pid_t pid)
 {
     watched_pid = pid;
     program_path[0] = '\0';
+    program_mark = attach_program(pid);
     read_maps();
 }
 

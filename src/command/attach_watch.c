@@ -149,7 +149,39 @@ static bool may_watch(const attach *a, uint64_t now)
     return a->costs.watched_calls * 40000u < (now - a->begin_ns) / 100 + 1000000;
 }
 
-/* Stops the thread for its stack; false: it could not be taken. */
+/* The stack of a thread that sleeps, as it is; false: it has moved meanwhile. Not all its registers
+ * are known. */
+static bool peek(attach *a, attach_thread *t, const attach_facts *f)
+{
+    attach_image *m = &a->image;
+    attach_facts after;
+    memset(m->registers, 0, sizeof m->registers);
+    m->registers[ATTACH_STACK] = m->stack = f->stack;
+    m->registers[ATTACH_CODE] = m->code = f->code;
+    m->frame = 0;
+    m->call = f->call;
+    m->left = -1;
+    m->copied = attach_read(a->pid, f->stack, m->copy, sizeof m->copy);
+    attach_python_read(t->tid);
+    return m->copied > 0 && attach_look(t, &after) && has_not_moved(&t->seen, &after);
+}
+
+/* One that waits is not stopped, if its stack is whole without its other registers: only a stop could
+ * cut its wait short. 0: it could not be taken. */
+static size_t take_frames(attach *a, attach_thread *t, const attach_facts *f, bool watch,
+                          uint64_t *frames, uint64_t *tops)
+{
+    if (f->call >= 0 && !watch && !t->held && peek(a, t, f)) {
+        size_t count = attach_unwind(&a->image, frames, tops);
+        if (attach_is_whole()) {
+            return count;
+        }
+    }
+    return attach_copy(t, a->pid, &a->image, &a->costs, watch)
+           ? attach_unwind(&a->image, frames, tops) : 0;
+}
+
+/* false: it could not be taken. */
 static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row *row)
 {
     uint64_t frames[ATTACH_FRAMES];
@@ -161,11 +193,11 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
                  may_watch(a, row->at_ns);
     bool watched = t->watched;
     size_t count, native;
-    if (!attach_copy(t, a->pid, &a->image, &a->costs, watch)) {
+    native = take_frames(a, t, f, watch, all, tops);
+    if (native == 0) {
         row->same = t->watched && !t->waited;
         return false;
     }
-    native = attach_unwind(&a->image, all, tops);
     memcpy(frames, all, native * sizeof *frames);
     count = attach_python_weave(frames, tops, native);
     row->stack = attach_keep(frames, count);
@@ -264,7 +296,9 @@ static void scan_threads(attach *a, uint64_t now)
     static pid_t all[1024];
     size_t count = attach_threads(a->pid, all, 1024);
     a->scan_ns = now + 250000000u;
-    a->ended = count == 0;
+    a->became = count > 0 && attach_program(a->pid) != a->program_mark &&
+                attach_program(a->pid) != 0;
+    a->ended = count == 0 || a->became;
     a->beyond = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_known(a, all[i]) && is_listed(a->o.threads, all[i])) {
