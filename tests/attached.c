@@ -128,6 +128,49 @@ static void become(const char *self)
     errors++;
 }
 
+/* Seconds in the wait and in three functions, as the program itself measures them. */
+static double spent[4];
+
+static void compute(double seconds, int what)
+{
+    double begin = now();
+    while (now() < begin + seconds) {
+        __asm__ volatile("");
+    }
+    spent[what] += now() - begin;
+}
+
+APART void work_most(void)
+{
+    compute(0.008, 1);
+    __asm__ volatile("");
+}
+
+APART void work_some(void)
+{
+    compute(0.003, 2);
+    __asm__ volatile("");
+}
+
+APART void work_little(void)
+{
+    compute(0.001, 3);
+    __asm__ volatile("");
+}
+
+static void share_time(void)
+{
+    while (goes_on()) {
+        double begin = now();
+        step();
+        spent[0] += now() - begin;
+        work_most();
+        work_some();
+        work_little();
+    }
+    (void)printf("spent %.3f %.3f %.3f %.3f\n", spent[0], spent[1], spent[2], spent[3]);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 2 ? words[1] : "";
@@ -152,6 +195,8 @@ int main(int count, char **words)
         spin();
     } else if (strcmp(what, "forks") == 0) {
         run_loop(start_one, 10);
+    } else if (strcmp(what, "shares") == 0) {
+        share_time();
     } else if (strcmp(what, "threads") == 0) {
         run_loop(start_threads, 2);
     } else if (strcmp(what, "becomes") == 0) {

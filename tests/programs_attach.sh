@@ -9,6 +9,7 @@
 #   attach_nginx         a regular expression that backtracks     pcre2_match
 #   attach_musl          a static program: a client in a callback that waits for its answer
 #   attach_libuv         a callback of libuv that does not come back
+#   attach_agrees        run and attach tell the same of it as it knows itself
 #   attach_go            a function that computes, by CPU time; no idle, no stalls, and why
 
 # beside NAME TALK PROGRAM...: like both, with an observer
@@ -241,4 +242,56 @@ END
     if grep -q 'no idle time and no stalls are told: goroutines move' "$scratch/report"; then
         ok attach_go_why
     else fail attach_go_why "$(head -n 5 "$scratch/report" | tr '\n' '|')"; fi
+}
+
+# agrees WAY: idle and the three functions are what the program measured, within five standard errors
+# of so many samples. run takes them by the clock, too: on a busy machine CPU time is another thing.
+agrees() {
+    "$command" dump --format folded "$scratch/$1.profile" >"$scratch/folded" 2>"$scratch/log"
+    "$command" dump --format json "$scratch/$1.profile" >"$scratch/json" 2>>"$scratch/log"
+    why=$(awk -v spent="$(grep ^spent "$scratch/$1.out")" -v samples="$(
+        sed -n 's/.*"samples":\([0-9][0-9]*\),"rows".*/\1/p' "$scratch/json" | head -n 1)" '
+        function differs(what, part, whole, truth, all, n,     p, q, error) {
+            p = part / whole; q = truth / all
+            error = sqrt((q * (1 - q) + 1 / n) / n)
+            if (p - q > 5 * error || q - p > 5 * error)
+                printf "%s is %.3f, should be %.3f (5 x %.3f); ", what, p, q, error
+        }
+        { us = $NF; total += us }
+        /\(idle\)/ { idle += us; next }
+        /work_most/ { most += us; next }
+        /work_some/ { some += us; next }
+        /work_little/ { little += us; next }
+        END {
+            split(spent, s, " ")
+            if (samples < 20 || total == 0) { print "too few samples: " samples; exit }
+            work = s[3] + s[4] + s[5]
+            differs("idle", idle, total, s[2], s[2] + work, samples)
+            known = most + some + little
+            if (known < (total - idle) * 0.5) printf "only %d of %d us have a function; ", known, total - idle
+            n = samples * work / (s[2] + work)
+            differs("work_most", most, known, s[3], work, n)
+            differs("work_some", some, known, s[4], work, n)
+            differs("work_little", little, known, s[5], work, n)
+        }' "$scratch/folded")
+    if [ -z "$why" ]; then ok "attach_agrees_$1"; else fail "attach_agrees_$1" "$why"; fi
+}
+
+test_attach_agrees() {
+    needs attach_agrees cc || return
+    watchable attach_agrees || return
+    cc -O1 -g -fno-omit-frame-pointer -o "$scratch/shares" tests/attached.c -pthread \
+        2>"$scratch/log" || { skip attach_agrees "$(head -n 1 "$scratch/log")"; return; }
+    "$command" run --wall -o "$scratch/run.profile" "$scratch/shares" shares 4 >"$scratch/run.out" \
+        2>"$scratch/report"
+    way=attach name=attach_agrees options="-o $scratch/attach.profile"
+    serves() { grep -q ready "$scratch/$way.out"; }
+    "$scratch/shares" shares 4 >"$scratch/attach.out" 2>"$scratch/attach.err" &
+    server=$!
+    observe
+    ends
+    observed
+    options=
+    agrees run
+    agrees attach
 }
