@@ -15576,22 +15576,45 @@ static void chroprof__say_figure(chroprof__phrase *s, char how, const uint64_t *
     default: chroprof__say_fixed(s, *figures, 0, 1);
     }
 }
+
+/* Says a text in which %t and its like stand for the next of the figures, as the letters above;
+ * %7t: right-aligned in 7 columns. */
+static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t *figures)
+{
+    char letter[2] = { 0, 0 };
+    chroprof__phrase one;
+    for (; *text != 0; text++) {
+        letter[0] = *text;
+        if (*text != '%') {
+            chroprof__say_text(s, letter);
+            continue;
+        }
+        uint32_t width = text[1] >= '0' && text[1] <= '9' ? (uint32_t)(*++text - '0') : 0;
+        one.used = 0;
+        chroprof__say_figure(&one, *++text, figures);
+        figures += strchr("wph", *text) != NULL ? 2 : 1;
+        for (const char *at = one.text; *at != 0; at++)     /* each byte a column, but in micro */
+            width -= width > 0 && ((unsigned char)*at & 0xC0u) != 0x80u;
+        for (; width > 0; width--)
+            chroprof__say_text(s, " ");
+        chroprof__say_text(s, one.text);
+    }
+}
+
+/* A phrase that is no more than that. */
+CHROPROF__UNUSED static void chroprof__say_only(chroprof__phrase *s, const char *text,
+                                                const uint64_t *figures)
+{
+    s->used = 0;
+    s->text[0] = 0;
+    chroprof__say(s, text, figures);
+}
 #endif
 
 #ifndef CHROPROF_NO_FINDINGS
 /* >>findings: what stands out, in sentences that a person can act on. Owns the rules of what is
  * worth a sentence and in which order. Relies on the public reads alone, so a view, a difference
  * and a merged profile have findings too. The text report, the JSON and the command show them. */
-
-/* What a kind needs before it is said, and its place. grave: its place if the figures of other
- * findings depend on it. All of the least values must be reached. */
-typedef struct chroprof__finding_rule {
-    uint8_t place, grave;          /* the larger comes first; equal ones by share_ppm */
-    uint32_t share_ppm;            /* least share of the elapsed time */
-    uint32_t part_ppm;             /* least part of what the sentence compares it with */
-    uint32_t value_ms;
-    uint32_t count;
-} chroprof__finding_rule;
 
 enum {
     CHROPROF__FINDS_EARLY_MS = 100,    /* a shorter profile is mostly the program's start */
@@ -15602,49 +15625,28 @@ enum {
     CHROPROF__FINDS_FRAMES = 12        /* of a sampled stack, from its innermost */
 };
 
-static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COUNT] = {
-    /* OCCUPIES: below 20 % of the run the loop has room for five times as much; below 25 % of the
-     * time that was not idle it is one of many. It must lead the next site by a quarter. */
-    { 50, 50, 200000, 250000, 0, 0 },
-    /* RISING: it says more than the average that OCCUPIES has. Below 20 % of the last quarter it is
-     * no load; 500000: in the first quarter at most half as much; 4 windows: fewer are a burst. */
-    { 52, 52, 200000, 500000, 0, 4 },
-    /* UNINSTRUMENTED: as a site, but from 10 % on, as it hides what else there is. grave: the
-     * longest stall is a part of it, so it explains that too. */
-    { 50, 65, 100000, 250000, 0, 0 },
-    /* NO_IDLE: first of all but HANGS, since waits and work can't be told apart. Below 20 % the
-     * loop may be too busy to wait; half a second may be the program's start. */
-    { 80, 80, 200000, 0, 500, 0 },
-    /* STALL: stall_ns is the user's own threshold. grave: from 100 ms on people notice. */
-    { 45, 60, 0, 0, 0, 1 },
-    /* DELAYS: a site that had 25 % of the blame, while 0.1 tasks waited on average (count is in
-     * thousandths): with fewer the loop is nowhere near full. */
-    { 47, 47, 0, 250000, 0, 100 },
-    /* HANGS: a second without an event, in a task; what is shorter will be a stall. */
-    { 90, 90, 0, 0, 1000, 0 },
-    /* LEAKS: see chroprof__leaks. */
-    { 40, 40, 0, 0, 0, 100 },
-    /* PREEMPTED: it changes what OCCUPIES means. Half of its time without CPU; 50 samples know that
-     * half within 15 points. */
-    { 53, 53, 50000, 500000, 0, 50 },
-    /* COST: from 2 % on it disturbs what is measured; see chroprof__find_cost. */
-    { 35, 35, 20000, 0, 1, 0 },
-    /* FULL: grave: time is billed to another name, not only detail lost. */
-    { 20, 29, 0, 0, 0, 1 },
-    /* ORDER: a few come with attaching to a program under way; 0.1 % of the events do not. grave:
-     * much time is untracked for it. */
-    { 29, 75, 0, 1000, 0, 10 },
-    /* FINE: after what makes a loop slow, before what only lacks detail. */
-    { 28, 28, 0, 0, 0, 0 },
-    /* SPINS: it takes a processor, and nothing else that is said of the loop is true then. 5,000
-     * waits a second, of all those nine in ten. */
-    { 70, 70, 0, 900000, 0, 5000 },
-    /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
-    { 38, 38, 0, 0, 100, 10 },
-    /* SATURATES: below 60 % there is room for much more. After FINE, which it may go with. */
-    { 27, 27, 600000, 0, 1000, 100 },
-    /* STUTTERS: twice a second is often, and 5 % of the run is felt. After the stalls. */
-    { 44, 44, 50000, 0, 0, 2 }
+/* Places in the list, the first ones last. What is grave stands further in front. */
+enum {
+    CHROPROF__PLACE_FULL = 20,
+    CHROPROF__PLACE_SATURATES = 27,    /* after FINE, which it may go with */
+    CHROPROF__PLACE_FINE = 28,         /* after what makes a loop slow, before what lacks detail */
+    CHROPROF__PLACE_ORDER = 29,
+    CHROPROF__PLACE_FULL_GRAVE = 29,   /* time is billed to another name, not only detail lost */
+    CHROPROF__PLACE_COST = 35,
+    CHROPROF__PLACE_QUEUES = 38,
+    CHROPROF__PLACE_LEAKS = 40,
+    CHROPROF__PLACE_STUTTERS = 44,     /* after the stalls */
+    CHROPROF__PLACE_STALL = 45,
+    CHROPROF__PLACE_DELAYS = 47,
+    CHROPROF__PLACE_OCCUPIES = 50, CHROPROF__PLACE_UNINSTRUMENTED = 50,
+    CHROPROF__PLACE_RISING = 52,       /* says more than the average that OCCUPIES has */
+    CHROPROF__PLACE_PREEMPTED = 53,    /* changes what OCCUPIES means */
+    CHROPROF__PLACE_STALL_GRAVE = 60,
+    CHROPROF__PLACE_UNINSTRUMENTED_GRAVE = 65,     /* explains the longest stall, too */
+    CHROPROF__PLACE_SPINS = 70,        /* nothing else that is said of the loop is true then */
+    CHROPROF__PLACE_ORDER_GRAVE = 75,
+    CHROPROF__PLACE_NO_IDLE = 80,      /* waits and work can't be told apart */
+    CHROPROF__PLACE_HANGS = 90
 };
 
 /* One reading of a profile for its findings. */
@@ -15663,19 +15665,16 @@ typedef struct chroprof__inquiry {
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
 } chroprof__inquiry;
 
-/* What may be a finding: the figures that its rule judges, and those of its sentence. */
+/* What may be a finding, and what is said of it so far. Each function that makes one says what the
+ * sentence needs, and why. */
 typedef struct chroprof__case {
     chroprof_finding_kind kind;
-    bool grave;
+    uint32_t place;                /* the larger comes first; equal ones by their share */
     uint32_t site, line;
-    const char *name, *file;       /* %s of the sentence */
+    const char *name, *file;       /* of what the sentence is about */
     uint64_t share, share_of;
-    uint64_t part, whole;
-    uint64_t value_ns, at_ns, count;
-    uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
-    const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
-    const char *held;              /* %h: ", mostly in " this, if it is not NULL */
-    const char *other;             /* %n: another site's, or that of a function; "": none */
+    uint64_t value_ns, at_ns;
+    chroprof__phrase said;
 } chroprof__case;
 
 /* Parts in a million, rounded down; whole 0: none. */
@@ -15687,17 +15686,22 @@ static uint32_t chroprof__ppm(uint64_t part, uint64_t whole)
     return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
 }
 
-/* A case about so much of the elapsed time, n[0] of n[1], and if its rule asks for a part, of the
- * time that was not idle. site NULL: about the loop's own. */
+/* Is it at least so many parts in a million? */
+static bool chroprof__is_part(uint64_t part, uint64_t whole, uint32_t least_ppm)
+{
+    return chroprof__ppm(part, whole) >= least_ppm;
+}
+
+/* A case about so much of the elapsed time. site NULL: about the loop's own. */
 static chroprof__case chroprof__case_of(const chroprof__inquiry *q, chroprof_finding_kind kind,
-                                        const chroprof_rank *site, uint64_t ns)
+                                        uint32_t place, const chroprof_rank *site, uint64_t ns)
 {
     chroprof__case c;
-    memset(&c, 0, sizeof(c));
+    memset(&c, 0, sizeof(c));               /* what is behind the text is 0 as well */
     c.kind = kind;
-    c.share = c.part = c.value_ns = c.n[0] = ns;
-    c.whole = q->work;
-    c.share_of = c.n[1] = q->totals.elapsed_ns;
+    c.place = place;
+    c.share = c.value_ns = ns;
+    c.share_of = q->totals.elapsed_ns;
     c.name = site ? site->name : "uninstrumented code";
     c.file = site ? site->file : "";
     c.line = site ? site->line : 0;
@@ -15734,19 +15738,29 @@ static void chroprof__say_name(chroprof__phrase *s, const char *name, uint32_t m
     }
 }
 
-/* name (file:line) */
-static void chroprof__say_site(chroprof__phrase *s, const chroprof__case *c)
+/* More of the sentence: figures as chroprof__say says them, */
+static void chroprof__tell(chroprof__case *c, const char *text, const uint64_t *figures)
+{
+    chroprof__say(&c->said, text, figures);
+}
+
+/* a name, */
+static void chroprof__tell_name(chroprof__case *c, const char *name, uint32_t most)
+{
+    chroprof__say_name(&c->said, name, most);
+}
+
+/* and what it is about: name (file:line) */
+static void chroprof__tell_site(chroprof__case *c)
 {
     const char *base = chroprof__base_name(c->file);
-    chroprof__say_name(s, *c->name ? c->name : "(empty)", CHROPROF__FINDS_NAME);
+    const uint64_t line[] = { c->line };
+    chroprof__tell_name(c, *c->name ? c->name : "(empty)", CHROPROF__FINDS_NAME);
     if (*base == 0)
         return;
-    chroprof__say_text(s, " (");
-    chroprof__say_name(s, base, CHROPROF__FINDS_FILE);
-    chroprof__say_text(s, c->line ? ":" : "");
-    if (c->line)
-        chroprof__say_fixed(s, c->line, 0, 1);
-    chroprof__say_text(s, ")");
+    chroprof__tell(c, " (", NULL);
+    chroprof__tell_name(c, base, CHROPROF__FINDS_FILE);
+    chroprof__tell(c, c->line ? ":%d)" : ")", line);
 }
 
 /* A name of the C library or of the kernel's code tells nobody where to look. */
@@ -15792,73 +15806,12 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
     return name;
 }
 
-/* Words with at most the other name in them, as %n. */
-static void chroprof__say_phrase(chroprof__phrase *s, const chroprof__case *c, const char *words)
+/* Takes the case into the list. */
+static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c)
 {
-    char one[2] = { 0, 0 };
-    for (; *words != 0; words++) {
-        one[0] = *words;
-        if (*words == '%')
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
-        else
-            chroprof__say_text(s, one);
-        words += *words == '%';
-    }
-}
-
-/* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1], %x0 tenths; %s is the site, %o its bare name, %n the other name, %w that with more of
- * it. */
-static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
-{
-    char one[2] = { 0, 0 };
-    for (; *sentence != 0; sentence++) {
-        one[0] = *sentence;
-        if (*sentence != '%') {
-            chroprof__say_text(s, one);
-            continue;
-        }
-        char how = *++sentence;
-        if (how == 'h') {
-            chroprof__say_text(s, c->held ? ", mostly in " : "");
-            chroprof__say_name(s, c->held ? c->held : "", CHROPROF__FINDS_CAUSE);
-        } else if (how == 'f' || how == 'u') {
-            chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
-        } else if (how == 's') {
-            chroprof__say_site(s, c);
-        } else if (how == 'o') {
-            chroprof__say_text(s, c->name);
-        } else if (how == 'n') {
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
-        } else if (how == 'w') {
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_CAUSE);
-        } else if (how == 'p') {
-            const uint64_t pair[] = { c->n[sentence[1] - '0'], c->n[sentence[2] - '0'] };
-            chroprof__say_figure(s, how, pair);
-            sentence += 2;
-        } else {
-            chroprof__say_figure(s, how == 'x' ? 'f' : how, c->n + (*++sentence - '0'));
-        }
-    }
-}
-
-/* Takes the case into the list if the rule of its kind allows it. The sentence: what was found,
- * more of it or NULL, what to do. */
-static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, const char *fact,
-                             const char *more, const char *cure)
-{
-    const chroprof__finding_rule *rule = chroprof__finding_rules + c->kind;
     uint32_t share_ppm = chroprof__ppm(c->share, c->share_of);
-    uint64_t key = (uint64_t)(c->grave ? rule->grave : rule->place) << 32 | share_ppm;
+    uint64_t key = (uint64_t)c->place << 32 | share_ppm;
     size_t k = q->count;
-    chroprof__phrase said;
-    if (share_ppm < rule->share_ppm || c->count < rule->count ||
-        chroprof__ppm(c->part, c->whole) < rule->part_ppm || c->value_ns / 1000000 < rule->value_ms)
-        return;
-    memset(&said, 0, sizeof(said));         /* what is behind the text is 0 as well */
-    chroprof__say_case(&said, c, fact);
-    chroprof__say_case(&said, c, more ? more : "");
-    chroprof__say_case(&said, c, cure);
     for (q->count++; k > 0 && q->keys[k - 1] < key; k--) {
         q->keys[k] = q->keys[k - 1];
         if (k < q->capacity)
@@ -15872,7 +15825,7 @@ static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, cons
     q->out[k].share_ppm = share_ppm;
     q->out[k].value_ns = c->value_ns;
     q->out[k].at_ns = c->at_ns;
-    memcpy(q->out[k].text, said.text, sizeof said.text);
+    memcpy(q->out[k].text, c->said.text, sizeof c->said.text);
 }
 
 /* Did the live futures of a site come to rest all over the run, as those do that a program forgets?
@@ -15945,16 +15898,18 @@ static void chroprof__find_leak(chroprof__inquiry *q)
     }
     if (worst.name == NULL)
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
-    c.count = c.n[0] = chroprof__unfinished(&worst);
-    c.n[1] = worst.calls;
-    c.n[2] = others;
-    chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
-                     others == 0 ? NULL : others == 1 ? " One more site is like that."
-                                                      : " %c2 more sites are like that.",
-                     q->bare ? " If they are not to stay, they leak."
-                             : " They leak, or nothing reports their end: chroprof_completed, "
-                               "chroprof_failed or chroprof_cancelled.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, CHROPROF__PLACE_LEAKS, &worst,
+                                         0);
+    const uint64_t figures[] = { chroprof__unfinished(&worst), worst.calls };
+    chroprof__tell(&c, "%c of %c futures of ", figures);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " did not finish, and more come all the time.", NULL);
+    chroprof__tell(&c, others == 0 ? "" : others == 1 ? " One more site is like that."
+                                                      : " %c more sites are like that.", &others);
+    chroprof__tell(&c, q->bare ? " If they are not to stay, they leak."
+                               : " They leak, or nothing reports their end: chroprof_completed, "
+                                 "chroprof_failed or chroprof_cancelled.", NULL);
+    chroprof__report(q, &c);
 }
 
 /* Did futures of a site that began at different times finish at one, as they do if something that
@@ -16009,13 +15964,18 @@ static void chroprof__find_queue(chroprof__inquiry *q)
             worst = one;
     if (worst.name == NULL)
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_QUEUES, &worst, 0);
-    c.value_ns = c.n[0] = worst.latency_max_ns;
-    c.count = c.n[2] = worst.completed + worst.failed;
-    c.n[3] = worst.lifetime_ns / q->totals.elapsed_ns;
-    chroprof__report(q, &c, "%s waits up to %T0 for something outside of the loop: %c2 futures, "
-                     "%c3 at once on average.", NULL,
-                     " See what makes them wait, such as a pool of threads that is full.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_QUEUES, CHROPROF__PLACE_QUEUES,
+                                         &worst, 0);
+    const uint64_t figures[] = { worst.latency_max_ns, worst.completed + worst.failed,
+                                 worst.lifetime_ns / q->totals.elapsed_ns };
+    c.value_ns = worst.latency_max_ns;
+    if (c.value_ns < 100000000)             /* a tenth of a second is felt */
+        return;
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " waits up to %T for something outside of the loop: %c futures, %c at once "
+                       "on average. See what makes them wait, such as a pool of threads that is "
+                       "full.", figures);
+    chroprof__report(q, &c);
 }
 /* Does a site only tell which wait came before? */
 static bool chroprof__is_after_wait(const char *name)
@@ -16048,7 +16008,7 @@ static const char *chroprof__held_code(const chroprof__inquiry *q, const chropro
 }
 
 /* What a task waits for, where somebody saw that from outside, and what to do. The calls have these
- * names in chroprof run. */
+ * names in chroprof run; "": any other, which is named. */
 typedef struct chroprof__wait_words {
     char call[16], fact[44], cure[68];
 } chroprof__wait_words;
@@ -16064,12 +16024,19 @@ static const chroprof__wait_words *chroprof__words_of(const chroprof_task_wait *
         { "stopped", "was stopped by a signal", " See who sends it SIGSTOP or debugs it." },
         { "futex", "waits for another thread, or its lock,",
           " See who holds the lock, or do this in a thread." },
-        { "", "waits in %n", " Use an asynchronous client, or a thread." }
+        { "", "waits in ", " Use an asynchronous client, or a thread." }
     };
     size_t k = 0;
     while (words[k].call[0] != 0 && (!wait->estimated || strcmp(words[k].call, wait->call) != 0))
         k++;
     return words + k;
+}
+
+static void chroprof__tell_wait(chroprof__case *c, const chroprof_task_wait *wait)
+{
+    const chroprof__wait_words *words = chroprof__words_of(wait);
+    chroprof__tell(c, words->fact, NULL);
+    chroprof__tell_name(c, words->call[0] == 0 ? wait->call : "", CHROPROF__FINDS_FILE);
 }
 
 /* Not by the code that runs: so its samples tell where it is. */
@@ -16092,8 +16059,32 @@ static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chropro
     return false;
 }
 
+/* The code that held a stall, if it is known. */
+static void chroprof__tell_held(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const char *held = chroprof__held_code(q, c, q->stall.start_ns);
+    chroprof__tell(c, held ? ", mostly in " : "", NULL);
+    chroprof__tell_name(c, held ? held : "", CHROPROF__FINDS_CAUSE);
+}
+
+/* Who took most of the stall was off its processor, though the code went on. */
+static void chroprof__tell_stall_off(const chroprof__inquiry *q, chroprof__case *c,
+                                     const chroprof_task_wait *wait)
+{
+    uint64_t exec_ns = q->stall.shares->exec_ns;
+    const uint64_t share[] = { exec_ns, q->stall.length_ns };
+    const uint64_t off_ns[] = { wait->longest_ns < exec_ns ? wait->longest_ns : exec_ns };
+    chroprof__tell(c, ": ", NULL);
+    chroprof__tell_site(c);
+    chroprof__tell(c, " took %p of it", share);
+    chroprof__tell_held(q, c);
+    chroprof__tell(c, ". About %T of it were off CPU: it ", off_ns);
+    chroprof__tell_wait(c, wait);
+    chroprof__tell(c, ".", NULL);
+}
+
 /* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
-static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__case *c)
+static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case *c)
 {
     const chroprof_stall_share *most = q->stall.shares;
     chroprof_task_wait wait;
@@ -16102,34 +16093,32 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
     bool found = false;
     if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
         wait.longest_ns < most->exec_ns / 2)
-        return NULL;
+        return false;
     while (!found && chroprof_next_rank(q->p, &cursor, &row))
         found = row.id == most->site;
     const chroprof__wait_words *words = chroprof__words_of(&wait);
-    c->other = wait.call;
-    c->fact = words->fact;
-    c->cure = words->cure;
-    c->n[3] = wait.total_ns;
-    c->n[4] = found ? row.exec_ns : wait.total_ns;
-    chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
+    uint64_t of_ns[] = { wait.total_ns, found ? row.exec_ns : wait.total_ns };
+    chroprof__lower(of_ns, of_ns[1]);       /* what came after the last wait is no task */
     if (!chroprof__is_call(words)) {
-        c->held = chroprof__held_code(q, c, q->stall.start_ns);
-        c->n[3] = most->exec_ns;
-        c->n[4] = wait.longest_ns < most->exec_ns ? wait.longest_ns : most->exec_ns;
-        return ": %s took %p30 of it%h. About %T4 of it were off CPU: it %f.%u";
+        chroprof__tell_stall_off(q, c, &wait);
+    } else {
+        bool within = !wait.estimated && *wait.within != 0;
+        c->name = within ? wait.within : c->name;
+        c->file = within ? "" : c->file;
+        chroprof__tell(c, ": ", NULL);
+        chroprof__tell_site(c);
+        chroprof__tell(c, " ", NULL);
+        chroprof__tell_wait(c, &wait);
+        chroprof__tell(c, within ? ", for %T in all." : wait.estimated ? " for about %T of its %T."
+                                                                     : " for %T of its %T.", of_ns);
     }
-    if (wait.estimated)
-        return ": %s %f for about %T3 of its %T4.%u";
-    if (*wait.within == 0)
-        return ": %s %f for %T3 of its %T4.%u";
-    c->name = wait.within;
-    c->file = "";
-    return ": %s %f, for %T3 in all.%u";
+    chroprof__tell(c, words->cure, NULL);
+    return true;
 }
 
-/* What a tenth of the whole windows had to do, those with most, n[3] of n[4]. False: there are too
- * few windows, or all are much alike. */
-static bool chroprof__busiest_tenth(const chroprof__inquiry *q, chroprof__case *c)
+/* The work of a tenth of the whole windows, those with most, and their time. False: there are too
+ * few windows, or all are much alike: of the run so much was work. */
+static bool chroprof__busiest_tenth(const chroprof__inquiry *q, uint32_t run_ppm, uint64_t *tenth)
 {
     uint32_t count[101];
     uint64_t work_ns[101], width_ns = 0, some = 0, all = chroprof_windows(q->p, NULL, 0);
@@ -16145,36 +16134,41 @@ static bool chroprof__busiest_tenth(const chroprof__inquiry *q, chroprof__case *
         count[chroprof__ppm(ns, width_ns) / 10000 % 101]++;
         work_ns[chroprof__ppm(ns, width_ns) / 10000 % 101] += ns;
     }
-    c->n[3] = 0;
+    tenth[0] = 0;
     for (int k = 100; k >= 0 && some * 10 < all; k--) {
         some += count[k];
-        c->n[3] += work_ns[k];
+        tenth[0] += work_ns[k];
     }
-    c->n[4] = some * width_ns;
-    return all >= 20 && some * 5 <= all &&
-           chroprof__ppm(c->n[3], c->n[4]) > chroprof__ppm(c->n[0], c->n[1]) + 50000;
+    tenth[1] = some * width_ns;
+    return all >= 20 && some * 5 <= all && chroprof__is_part(tenth[0], tenth[1], run_ppm + 50001);
 }
 
-/* At which load would a wait no longer be left? Where the figures can be trusted, and work comes
- * with load: not of a program that hangs or spins, of its start, or of a few iterations. */
+/* At which load would a wait no longer be left? Below 60 % there is room for much more. Where the
+ * figures can be trusted, and work comes with load: not of a program that hangs or spins, of its
+ * start, or of a few iterations. */
 static void chroprof__find_saturation(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    uint64_t apart_ns = t->start_ns + t->exit_ns;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, NULL,
-                                         chroprof__minus(q->work, apart_ns));
-    c.share_of = c.n[1] = chroprof__minus(t->elapsed_ns, apart_ns);
-    c.count = t->iterations;
-    if (c.n[0] == 0 || (q->count > 0 && q->keys[0] >> 32 >= 70))
+    uint64_t apart_ns = t->start_ns + t->exit_ns, work_ns = chroprof__minus(q->work, apart_ns);
+    uint64_t run_ns = chroprof__minus(t->elapsed_ns, apart_ns), tenth[2];
+    uint32_t ppm = chroprof__ppm(work_ns, run_ns);
+    const uint64_t figures[] = { run_ns / (work_ns / 10 + 1), work_ns, run_ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, CHROPROF__PLACE_SATURATES,
+                                         NULL, work_ns);
+    c.share_of = run_ns;
+    if (ppm < 600000 || work_ns < 1000000000 || t->iterations < 100 ||
+        (q->count > 0 && q->keys[0] >> 32 >= CHROPROF__PLACE_SPINS))
         return;
-    c.n[2] = c.n[1] / (c.n[0] / 10 + 1);
-    bool tenth = chroprof__busiest_tenth(q, &c);
-    chroprof__report(q, &c, c.n[2] > 10
-                         ? "The loop has room for at most %x2 times this load: it was busy for "
-                           "%p01 of the run"
-                         : "The loop has next to no room for more load: it was busy for %p01 of "
-                           "the run",
-                     tenth ? ", and for %p34 of its busiest tenth" : NULL, ".");
+    if (figures[0] > 10)
+        chroprof__tell(&c, "The loop has room for at most %f times this load: it was busy for %p "
+                           "of the run", figures);
+    else
+        chroprof__tell(&c, "The loop has next to no room for more load: it was busy for %p of the "
+                           "run", figures + 1);
+    if (chroprof__busiest_tenth(q, ppm, tenth))
+        chroprof__tell(&c, ", and for %p of its busiest tenth", tenth);
+    chroprof__tell(&c, ".", NULL);
+    chroprof__report(q, &c);
 }
 /* Does the second one come too close to the first to name that alone? */
 static bool chroprof__is_tie(uint64_t first, uint64_t second)
@@ -16182,25 +16176,33 @@ static bool chroprof__is_tie(uint64_t first, uint64_t second)
     return first == 0 || first / 5 * 4 < second;
 }
 
+/* One site that takes much of the run. */
 static void chroprof__find_occupant(chroprof__inquiry *q)
 {
     const chroprof_rank *r = q->top;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, r, r->exec_ns);
-    size_t before = q->count;
-    c.n[2] = r->slices;
-    c.n[3] = r->slice_max_ns;
-    if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
-        return;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, CHROPROF__PLACE_OCCUPIES, r,
+                                         r->exec_ns);
+    const uint64_t share[] = { r->exec_ns, q->totals.elapsed_ns, r->exec_ns };
+    const uint64_t slices[] = { r->slices, r->slice_max_ns };
     chroprof__case held = c;
-    if (chroprof__name_case(q, &held, 0, 500000))
-        c.other = held.name;
-    chroprof__report(q, &c, c.other ? "%s, mostly in %w, occupies the loop most: %p01 of the run, "
-                                       "%T0 in "
-                                     : "%s occupies the loop most: %p01 of the run, %T0 in ",
-                     q->totals.estimated ? "all."
-                     : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
-                     " Make it faster, or call it less often.");
-    q->occupies = q->count > before;
+    /* Below 20 % of the run the loop has room for five times as much; below 25 % of the time that
+     * was not idle it is one of many. It must lead the next site by a quarter. */
+    if (!chroprof__is_part(r->exec_ns, q->totals.elapsed_ns, 200000) ||
+        !chroprof__is_part(r->exec_ns, q->work, 250000) ||
+        chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
+        return;
+    q->occupies = true;
+    chroprof__tell_site(&c);
+    if (chroprof__name_case(q, &held, 0, 500000)) {
+        chroprof__tell(&c, ", mostly in ", NULL);
+        chroprof__tell_name(&c, held.name, CHROPROF__FINDS_CAUSE);
+        chroprof__tell(&c, ",", NULL);
+    }
+    chroprof__tell(&c, " occupies the loop most: %p of the run, %T in ", share);
+    chroprof__tell(&c, q->totals.estimated ? "all." : r->slices == 1 ? "one slice."
+                                                  : "%c slices, the longest %T.", slices);
+    chroprof__tell(&c, " Make it faster, or call it less often.", NULL);
+    chroprof__report(q, &c);
 }
 
 /* How long some stays of the loop are, how many at least, and whose they are. */
@@ -16226,7 +16228,32 @@ static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most
     most->count = count;
 }
 
-/* Not what OCCUPIES tells already. */
+/* Not what OCCUPIES tells already. Twice a second is often, and 5 % of the run is felt. */
+static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stays *most)
+{
+    const chroprof_totals *t = &q->totals;
+    const chroprof_rank *site = most->site.name != NULL ? &most->site : NULL;
+    uint64_t all_ns = site ? site->exec_ns : most->each_ns * most->count;
+    uint64_t a_second = most->count * 1000 / (t->elapsed_ns / 1000000 + 1);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STUTTERS, CHROPROF__PLACE_STUTTERS,
+                                         site, all_ns);
+    const uint64_t figures[] = { most->each_ns, a_second, all_ns, t->elapsed_ns };
+    c.value_ns = most->each_ns;
+    if (!chroprof__is_part(all_ns, t->elapsed_ns, 50000) || a_second < 2 ||
+        (site && site->id == q->top[0].id && q->occupies))
+        return;
+    if (site) {
+        chroprof__tell_site(&c);
+        chroprof__tell(&c, " holds the loop for about %T or more at least %c times a second, %p of "
+                           "the run in all. Split its work, or call it less often.", figures);
+    } else {
+        chroprof__tell(&c, "The loop does not wait for about %T or more at least %c times a "
+                           "second, which is %p of the run. Its tasks together take so long.",
+                       figures);
+    }
+    chroprof__report(q, &c);
+}
+
 static void chroprof__find_stutters(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
@@ -16243,165 +16270,8 @@ static void chroprof__find_stutters(chroprof__inquiry *q)
         chroprof__stays_of(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
         chroprof__stays_of(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
     }
-    const chroprof_rank *site = most.site.name != NULL ? &most.site : NULL;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STUTTERS, site,
-                                         site ? site->exec_ns : most.each_ns * most.count);
-    c.value_ns = c.n[2] = most.each_ns;
-    c.count = most.count * 1000 / (t->elapsed_ns / 1000000 + 1);
-    c.n[3] = c.count;
-    if (most.count == 0 || (site && site->id == q->top[0].id && q->occupies))
-        return;
-    chroprof__report(q, &c, site ? "%s holds the loop for about %T2 or more at least %c3 times a "
-                                   "second, %p01 of the run in all."
-                                 : "The loop does not wait for about %T2 or more at least %c3 "
-                                   "times a second, which is %p01 of the run.",
-                     NULL, site ? " Split its work, or call it less often."
-                                : " Its tasks together take so long.");
-}
-/* Since when did no event but a tick arrive? False: that is not known. */
-static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
-{
-    chroprof_step step;
-    uint64_t cursor = 0, steps = 0;
-    bool met = false;
-    *at_ns = 0;
-    for (; chroprof_next_step(q->p, &cursor, &step); steps++) {
-        met = met || step.state != CHROPROF_TICK;
-        *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
-    }
-    return met || steps == q->totals.events;
-}
-
-/* What it waits in for most of that. NULL: that is not known. */
-static const char *chroprof__hang_wait(const chroprof__inquiry *q, chroprof__case *c)
-{
-    chroprof_task_wait wait;
-    if (c->site == 0 || !chroprof__wait_of(q, c->site, &wait) || !wait.estimated ||
-        wait.longest_ns < c->value_ns / 2)
-        return NULL;
-    const chroprof__wait_words *words = chroprof__words_of(&wait);
-    if (!chroprof__is_call(words) && strcmp(wait.call, "stopped") != 0)
-        return NULL;                        /* its samples show the code that would run */
-    c->n[2] = wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns;
-    c->other = wait.call;
-    c->fact = words->fact;
-    c->cure = words->cure;
-    return " For about %T2 of it, it %f.%u";
-}
-
-/* What is known of the code since then: CPU time, and the mode that it was sampled in. */
-static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
-{
-    chroprof_sampler_totals s;
-    chroprof_sample_row row;
-    uint64_t cursor = 0;
-    chroprof_read_sampler(q->p, &s);
-    c->n[2] = 0;
-    while (chroprof_next_sample(q->p, &cursor, &row))
-        c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
-    c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
-    const char *waits = chroprof__hang_wait(q, c);
-    if (waits)
-        return waits;
-    if (s.samples == 0)
-        return " A debugger shows the line, and samples do.";
-    if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)
-        return " It used %T2 of CPU time: its samples show the line.";
-    return s.mode == CHROPROF_SAMPLER_WALL
-               ? " It used %T2 of CPU time: its samples show where it waits."
-               : " It used %T2 of CPU time: a debugger, or samples in wall mode, show where it is.";
-}
-
-/* A callback that ended and took half as long tells that this one may end as well. */
-static void chroprof__find_hang(chroprof__inquiry *q)
-{
-    const chroprof_totals *t = &q->totals;
-    chroprof_frame frame;
-    chroprof_path path;
-    uint64_t since_ns;
-    size_t depth = chroprof_frames(q->p, &frame, 1);
-    bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->exit_ns > 0) ||
-        (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
-        !chroprof__quiet_since(q, &since_ns))
-        return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
-                                         chroprof__minus(t->elapsed_ns, since_ns));
-    c.at_ns = c.n[1] = since_ns;
-    if (c.value_ns / 2 < t->callback_max_ns)
-        return;
-    if (in_task) {
-        c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
-        c.file = path.file;
-        c.line = path.line;
-        c.site = path.site;
-        (void)chroprof__name_case(q, &c, since_ns, 900000);
-    }
-    chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
-                                       "back."
-                                     : "The loop was inside %s all these %T0, and is not back.",
-                     NULL, chroprof__hang_cure(q, &c));
-}
-
-/* The stack that most samples of the loop's own time have, by majority vote (Boyer and Moore) and a
- * count of what it has; 0: none has the majority. */
-static uint32_t chroprof__loop_stack(const chroprof *p)
-{
-    chroprof_sample_row row;
-    uint64_t cursor = 0, votes = 0, all = 0, its = 0;
-    uint32_t stack = 0;
-    while (chroprof_next_sample(p, &cursor, &row)) {
-        if (row.state != CHROPROF_SAMPLE_UNINSTRUMENTED)
-            continue;
-        bool same = row.stack == stack, wins = !same && row.weight > votes;
-        votes = same ? votes + row.weight : wins ? row.weight - votes : votes - row.weight;
-        stack = wins ? row.stack : stack;
-        all += row.weight;
-    }
-    for (cursor = 0; chroprof_next_sample(p, &cursor, &row);)
-        its += row.state == CHROPROF_SAMPLE_UNINSTRUMENTED && row.stack == stack ? row.weight : 0;
-    return its > all / 2 ? stack : 0;
-}
-
-/* Where nobody said that the loop waits, it may be waiting all the time. */
-static void chroprof__find_loop(chroprof__inquiry *q)
-{
-    const chroprof_totals *t = &q->totals;
-    const chroprof_stall *s = &q->stall;
-    bool idles = t->idle || t->idle_ns > 0 || t->iterations > 0 || t->in_iteration;
-    bool bare = !idles && t->busy_ns == 0;
-    uint32_t stack = chroprof__loop_stack(q->p);
-    chroprof_sampler_totals sampler;
-    chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
-                                                          : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         t->uninstrumented_ns - t->start_ns - t->exit_ns);
-    chroprof_read_sampler(q->p, &sampler);
-    if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
-        stack = 0;                          /* no wait has samples of CPU time */
-    c.other = chroprof__sampled_function(q->p, stack, idles);
-    c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
-              s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
-    c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
-    c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
-    if (bare)
-        chroprof__report(q, &c, "No task ran in %T1, so nothing is instrumented yet.", NULL,
-                         q->bare ? "" : " Call chroprof_enter and chroprof_leave around callbacks, "
-                         "and chroprof_idle_enter and chroprof_idle_leave around the wait.");
-    else if (!idles)
-        chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
-                         "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
-                         "the wait of the loop",
-                         *c.other ? ", in %n" : NULL,
-                         *c.other ? "." : stack ? ", which the samples show."
-                                     : ", such as poll. If a library waits in epoll_wait, use "
-                                       "CHROPROF_EPOLL_IDLE.");
-    else
-        chroprof__report(q, &c, *c.other ? "%p01 of the run (%T0) is uninstrumented, mostly "
-                                           "in %n"
-                                         : "%p01 of the run (%T0) is uninstrumented",
-                         c.grave ? ", %T2 of it in the stall at %m3" : NULL,
-                         q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
-                         "callbacks that have no site.");
+    if (most.count > 0)
+        chroprof__tell_stutters(q, &most);
 }
 
 /* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
@@ -16429,6 +16299,9 @@ static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_ran
     return r->exec_ns / (s.period_ns ? s.period_ns : q->work / s.samples + 1);
 }
 
+/* So many know of half of a time within 15 points. */
+enum { CHROPROF__ENOUGH_SAMPLES = 50 };
+
 /* Did the other tasks get the processor all the time that they held the loop? Not known: too few
  * samples, or neither is clear. */
 enum { CHROPROF__OTHERS_UNKNOWN, CHROPROF__OTHERS_KEPT, CHROPROF__OTHERS_LOST };
@@ -16445,13 +16318,14 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
         all.samples += row.samples;
         all.slices += row.slices;
     }
-    if (chroprof__sampled(q, &all) < chroprof__finding_rules[CHROPROF_FINDING_PREEMPTED].count)
+    if (chroprof__sampled(q, &all) < CHROPROF__ENOUGH_SAMPLES)
         return CHROPROF__OTHERS_UNKNOWN;
     if (all.cpu_ns < all.exec_ns / 2)
         return CHROPROF__OTHERS_LOST;
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
+/* Half of its time without CPU time, and that is 5 % of the run. */
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
     static const char cures[][80] = {
@@ -16460,90 +16334,298 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
         " Other tasks lost theirs too: look for other programs on its processor."
     };
     const chroprof_rank *r = q->top;
+    const uint64_t figures[] = { r->exec_ns, r->cpu_ns };
     chroprof_task_wait wait;
     uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
-    c.whole = c.n[2] = r->exec_ns;
-    c.n[3] = r->cpu_ns;
-    c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
-    if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
-        const chroprof__wait_words *words = chroprof__words_of(&wait);
-        c.other = wait.call;
-        c.n[4] = wait.total_ns;
-        c.fact = words->fact;
-        chroprof__report(q, &c, wait.estimated ? "%s held the loop for %T2, but used only %T3 of "
-                                                 "CPU time: it %f for about %T4."
-                                               : "%s held the loop for %T2, but used only %T3 of "
-                                                 "CPU time: it %f for %T4.", NULL, words->cure);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, CHROPROF__PLACE_PREEMPTED,
+                                         r, lost_ns);
+    if (r->exec_ns == 0 || r->id == CHROPROF__OTHER ||
+        !chroprof__is_part(lost_ns, q->totals.elapsed_ns, 50000) ||
+        !chroprof__is_part(lost_ns, r->exec_ns, 500000) ||
+        chroprof__sampled(q, r) < CHROPROF__ENOUGH_SAMPLES)
         return;
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " held the loop for %T, but used only %T of CPU time: it ", figures);
+    if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
+        chroprof__tell_wait(&c, &wait);
+        chroprof__tell(&c, wait.estimated ? " for about %T." : " for %T.", &wait.total_ns);
+        chroprof__tell(&c, chroprof__words_of(&wait)->cure, NULL);
+    } else {
+        chroprof__tell(&c, "waited or was preempted for the rest.", NULL);
+        chroprof__tell(&c, cures[chroprof__others_cpu(q, r->id)], NULL);
     }
-    chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                     "waited or was preempted for the rest.", NULL,
-                     cures[chroprof__others_cpu(q, r->id)]);
+    chroprof__report(q, &c);
 }
 
-/* By who took most of a stall, and how; n[4] is the figure in it. */
-static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__case *c)
+/* How its tasks took so much of a stall, and what helps. */
+static void chroprof__tell_stall_site(const chroprof__inquiry *q, chroprof__case *c)
 {
     const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
+    bool off = s->waiting_ns >= s->length_ns / 2;
+    if (most->site == CHROPROF__UNTRACKED) {
+        chroprof__tell(c, q->bare ? "." : ". See the unexpected calls and the full tables.", NULL);
+    } else if (most->site == 0 && !off) {
+        chroprof__tell(c, q->bare ? "." : ". Call chroprof_enter and chroprof_leave around what "
+                                          "runs there.", NULL);
+    } else if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4) {
+        chroprof__tell(c, " in %c slices. Let the loop poll between them.", &most->slices);
+    } else if (off) {                       /* one stall alone: by whom can't be told */
+        chroprof__tell(c, ". %T of it were off CPU", &s->waiting_ns);
+        chroprof__tell(c, chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
+                           ? ". Other tasks lost CPU time too: look for other programs on its "
+                             "processor."
+                           : ": look for blocking calls, and for other programs on its processor.",
+                       NULL);
+    } else {
+        chroprof__tell_held(q, c);
+        chroprof__tell(c, ". Split its work into several slices, or move it off the loop.", NULL);
+    }
+}
+
+/* By who took most of a stall, and how. */
+static void chroprof__tell_stall(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_stall *s = &q->stall;
+    const chroprof_stall_share *most = s->shares, *next = s->shares + 1;
+    const uint64_t share[] = { most->exec_ns, s->length_ns };
+    const uint64_t other[] = { next->exec_ns, s->length_ns };
     bool all = s->kind == CHROPROF_STALL_ITERATION ||      /* the rest is of more sites */
                (s->share_count == CHROPROF_STALL_SHARES && s->events <= q->max_events);
-    if (s->share_count == 0 || (most->exec_ns < s->rest_ns && !all))
-        return q->bare ? ". No callback explains most of it."
-             : s->events > q->max_events
-                       ? ". No site explains most of it: raise max_events to know more of the next "
-                         "one." : ". No site explains most of it.";
+    if (s->share_count == 0 || (most->exec_ns < s->rest_ns && !all)) {
+        chroprof__tell(c, q->bare ? ". No callback explains most of it."
+                          : s->events > q->max_events
+                              ? ". No site explains most of it: raise max_events to know more of "
+                                "the next one." : ". No site explains most of it.", NULL);
+        return;
+    }
     c->name = most->site ? most->name : c->name;
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
     c->site = most->site;
-    const char *waits = chroprof__waiting_cure(q, c);
-    if (waits)
-        return waits;
-    c->n[3] = most->exec_ns;
-    c->n[4] = s->shares[1].exec_ns;
-    c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
-    if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
-        return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
-    if (s->waiting_ns < s->length_ns / 2)
-        c->held = chroprof__held_code(q, c, s->start_ns);
-    c->n[4] = most->slices;
-    if (most->site == CHROPROF__UNTRACKED)
-        return q->bare ? ": %s took %p30 of it."
-                       : ": %s took %p30 of it. See the unexpected calls and the full tables.";
-    if (most->site == 0 && s->waiting_ns < s->length_ns / 2)
-        return q->bare ? ": %s took %p30 of it."
-                       : ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what "
-                         "runs there.";
-    if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
-        return ": %s took %p30 of it in %c4 slices. Let the loop poll between them.";
-    c->n[4] = s->waiting_ns;
-    if (s->waiting_ns >= s->length_ns / 2)  /* one stall alone: by whom can't be told */
-        return chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
-            ? ": %s took %p30 of it. %T4 of it were off CPU. Other tasks lost CPU time too: look "
-              "for other programs on its processor."
-            : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for "
-              "other programs on its processor.";
-    return ": %s took %p30 of it%h. Split its work into several slices, or move it off the loop.";
+    if (chroprof__tell_stall_wait(q, c))
+        return;
+    chroprof__tell(c, ": ", NULL);
+    chroprof__tell_site(c);
+    chroprof__tell(c, " took %p of it", share);
+    if (!chroprof__is_tie(most->exec_ns, next->exec_ns)) {
+        chroprof__tell_stall_site(q, c);
+        return;
+    }
+    chroprof__tell(c, ", and ", NULL);
+    chroprof__tell_name(c, next->site ? next->name : "uninstrumented code", CHROPROF__FINDS_FILE);
+    chroprof__tell(c, " %p. Split such work, or move it off the loop.", other);
 }
 
+/* stall_ns is the user's own threshold; from 100 ms on people notice. */
 static void chroprof__find_stall(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     const chroprof_stall *s = &q->stall;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STALL, NULL, s->length_ns);
-    c.grave = s->length_ns >= 100000000;
-    c.at_ns = c.n[1] = s->start_ns;
-    c.count = c.n[2] = s->length_ns > 0 ? t->stalls : 0;
-    const char *cure = chroprof__stall_cure(q, &c);
+    const uint64_t figures[] = { s->length_ns, s->start_ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STALL,
+                                         s->length_ns >= 100000000 ? CHROPROF__PLACE_STALL_GRAVE
+                                                                   : CHROPROF__PLACE_STALL,
+                                         NULL, s->length_ns);
+    c.at_ns = s->start_ns;
+    if (s->length_ns == 0 || t->stalls == 0)
+        return;
+    chroprof__tell(&c, "The loop was blocked for %T at %m", figures);
     bool longest = s->length_ns >= t->iteration_max_ns && s->length_ns >= t->callback_max_ns;
-    chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
-                     c.count < 2 ? NULL : longest ? ", the longest of %c2 stalls"
-                                                  : ", the longest kept of %c2 stalls", cure);
+    if (t->stalls > 1)
+        chroprof__tell(&c, longest ? ", the longest of %c stalls"
+                                   : ", the longest kept of %c stalls", &t->stalls);
+    chroprof__tell_stall(q, &c);
+    chroprof__report(q, &c);
+}
+/* Since when did no event but a tick arrive? False: that is not known. */
+static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
+{
+    chroprof_step step;
+    uint64_t cursor = 0, steps = 0;
+    bool met = false;
+    *at_ns = 0;
+    for (; chroprof_next_step(q->p, &cursor, &step); steps++) {
+        met = met || step.state != CHROPROF_TICK;
+        *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
+    }
+    return met || steps == q->totals.events;
 }
 
-/* Who had most of the blame for delays: the first site in that, or what is none. */
+/* What it waits in for most of that. False: that is not known. */
+static bool chroprof__tell_hang_wait(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_task_wait wait;
+    if (c->site == 0 || !chroprof__wait_of(q, c->site, &wait) || !wait.estimated ||
+        wait.longest_ns < c->value_ns / 2)
+        return false;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
+    const uint64_t ns[] = { wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns };
+    if (!chroprof__is_call(words) && strcmp(wait.call, "stopped") != 0)
+        return false;                       /* its samples show the code that would run */
+    chroprof__tell(c, " For about %T of it, it ", ns);
+    chroprof__tell_wait(c, &wait);
+    chroprof__tell(c, ".", NULL);
+    chroprof__tell(c, words->cure, NULL);
+    return true;
+}
+
+/* What is known of the code since then: CPU time, and the mode that it was sampled in. */
+static void chroprof__tell_hang(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_sampler_totals s;
+    chroprof_sample_row row;
+    uint64_t cursor = 0, cpu_ns = 0;
+    if (chroprof__tell_hang_wait(q, c))
+        return;
+    chroprof_read_sampler(q->p, &s);
+    while (chroprof_next_sample(q->p, &cursor, &row))
+        cpu_ns += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
+    chroprof__lower(&cpu_ns, c->value_ns);
+    bool runs = cpu_ns >= 100000000 || cpu_ns > c->value_ns / 8;
+    chroprof__tell(c, s.samples == 0 ? " A debugger shows the line, and samples do."
+                      : runs ? " It used %T of CPU time: its samples show the line."
+                      : s.mode == CHROPROF_SAMPLER_WALL
+                          ? " It used %T of CPU time: its samples show where it waits."
+                          : " It used %T of CPU time: a debugger, or samples in wall mode, show "
+                            "where it is.", &cpu_ns);
+}
+
+/* In a task, or below all of them, since then. */
+static void chroprof__find_hang(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    chroprof_frame frame;
+    chroprof_path path;
+    uint64_t since_ns;
+    size_t depth = chroprof_frames(q->p, &frame, 1);
+    bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
+    if (t->idle || !t->enabled || (depth == 0 && t->exit_ns > 0) ||
+        (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
+        !chroprof__quiet_since(q, &since_ns))
+        return;
+    uint64_t ns = chroprof__minus(t->elapsed_ns, since_ns);
+    /* What is shorter than a second will be a stall. A callback that ended and took half as long
+     * tells that this one may end as well. */
+    if (ns < 1000000000 || ns / 2 < t->callback_max_ns)
+        return;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, CHROPROF__PLACE_HANGS, NULL,
+                                         ns);
+    const uint64_t figures[] = { ns, since_ns };
+    c.at_ns = since_ns;
+    if (in_task) {
+        c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
+        c.file = path.file;
+        c.line = path.line;
+        c.site = path.site;
+        (void)chroprof__name_case(q, &c, since_ns, 900000);
+    }
+    chroprof__tell(&c, since_ns ? "The loop has been inside " : "The loop was inside ", NULL);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, since_ns ? " for %T, since %m, and is not back."
+                                : " all these %T, and is not back.", figures);
+    chroprof__tell_hang(q, &c);
+    chroprof__report(q, &c);
+}
+
+/* The stack that most samples of the loop's own time have, by majority vote (Boyer and Moore) and a
+ * count of what it has; 0: none has the majority. */
+static uint32_t chroprof__loop_stack(const chroprof *p)
+{
+    chroprof_sample_row row;
+    uint64_t cursor = 0, votes = 0, all = 0, its = 0;
+    uint32_t stack = 0;
+    while (chroprof_next_sample(p, &cursor, &row)) {
+        if (row.state != CHROPROF_SAMPLE_UNINSTRUMENTED)
+            continue;
+        bool same = row.stack == stack, wins = !same && row.weight > votes;
+        votes = same ? votes + row.weight : wins ? row.weight - votes : votes - row.weight;
+        stack = wins ? row.stack : stack;
+        all += row.weight;
+    }
+    for (cursor = 0; chroprof_next_sample(p, &cursor, &row);)
+        its += row.state == CHROPROF_SAMPLE_UNINSTRUMENTED && row.stack == stack ? row.weight : 0;
+    return its > all / 2 ? stack : 0;
+}
+
+/* Where nobody said that the loop waits, it may be waiting all the time. Below 20 % the loop may be
+ * too busy to wait; half a second may be the program's start. No wait has samples of CPU time. */
+static void chroprof__find_no_idle(chroprof__inquiry *q, uint64_t ns)
+{
+    chroprof_sampler_totals sampler;
+    chroprof_read_sampler(q->p, &sampler);
+    bool sees = sampler.mode == CHROPROF_SAMPLER_WALL;
+    uint32_t stack = sees ? chroprof__loop_stack(q->p) : 0;
+    const char *function = chroprof__sampled_function(q->p, stack, false);
+    const uint64_t figures[] = { ns, q->totals.elapsed_ns, ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_NO_IDLE, CHROPROF__PLACE_NO_IDLE,
+                                         NULL, ns);
+    if (!chroprof__is_part(ns, q->totals.elapsed_ns, 200000) || ns < 500000000)
+        return;
+    chroprof__tell(&c, "No idle time is reported: %p of the run (%T) counts as uninstrumented. "
+                       "Call chroprof_idle_enter and chroprof_idle_leave around the wait of the "
+                       "loop", figures);
+    chroprof__tell(&c, *function ? ", in " : "", NULL);
+    chroprof__tell_name(&c, function, CHROPROF__FINDS_FILE);
+    chroprof__tell(&c, *function ? "." : stack ? ", which the samples show."
+                       : ", such as poll. If a library waits in epoll_wait, use "
+                         "CHROPROF_EPOLL_IDLE.", NULL);
+    chroprof__report(q, &c);
+}
+
+static void chroprof__tell_uninstrumented(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const uint64_t figures[] = { c->share, c->share_of, c->share };
+    const char *function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), true);
+    chroprof__tell(c, "%p of the run (%T) is uninstrumented", figures);
+    chroprof__tell(c, *function ? ", mostly in " : "", NULL);
+    chroprof__tell_name(c, function, CHROPROF__FINDS_FILE);
+    if (c->place == (uint32_t)CHROPROF__PLACE_UNINSTRUMENTED_GRAVE) {
+        const uint64_t stall[] = { q->stall.shares[0].exec_ns, q->stall.start_ns };
+        c->at_ns = q->stall.start_ns;
+        chroprof__tell(c, ", %T of it in the stall at %m", stall);
+    }
+    chroprof__tell(c, q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
+                                      "callbacks that have no site.", NULL);
+}
+
+/* As a site, but from 10 % on, as it hides what else there is. */
+static void chroprof__find_uninstrumented(chroprof__inquiry *q, uint64_t ns, bool idles)
+{
+    const chroprof_stall *s = &q->stall;
+    bool grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
+                 s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < ns / 2;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_UNINSTRUMENTED,
+                                         grave ? CHROPROF__PLACE_UNINSTRUMENTED_GRAVE
+                                               : CHROPROF__PLACE_UNINSTRUMENTED, NULL, ns);
+    if (!chroprof__is_part(ns, q->totals.elapsed_ns, 100000) ||
+        !chroprof__is_part(ns, q->work, 250000))
+        return;
+    if (idles) {
+        chroprof__tell_uninstrumented(q, &c);
+    } else {
+        chroprof__tell(&c, "No task ran in %T, so nothing is instrumented yet.", &c.share_of);
+        chroprof__tell(&c, q->bare ? "" : " Call chroprof_enter and chroprof_leave around "
+                                          "callbacks, and chroprof_idle_enter and "
+                                          "chroprof_idle_leave around the wait.", NULL);
+    }
+    chroprof__report(q, &c);
+}
+
+static void chroprof__find_loop(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    bool idles = t->idle || t->idle_ns > 0 || t->iterations > 0 || t->in_iteration;
+    uint64_t ns = t->uninstrumented_ns - t->start_ns - t->exit_ns;
+    if (idles || t->busy_ns == 0)
+        chroprof__find_uninstrumented(q, ns, idles);
+    else
+        chroprof__find_no_idle(q, ns);
+}
+
+/* Who had most of the blame for delays: the first site in that, or what is none. It must have
+ * caused a quarter of them, and a tenth of a task must have waited on average: with fewer the loop
+ * is nowhere near full. */
 static void chroprof__find_delays(chroprof__inquiry *q)
 {
     static const struct { char name[20], cure[92]; } who[] = {
@@ -16566,16 +16648,20 @@ static void chroprof__find_delays(chroprof__inquiry *q)
         most = blame[k] > blame[most] ? k : most;
     for (uint32_t k = 0; k < 4; k++)
         second = k != most && blame[k] > second ? blame[k] : second;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_DELAYS, most ? NULL : top,
-                                         most ? 0 : top[0].exec_ns);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_DELAYS, CHROPROF__PLACE_DELAYS,
+                                         most ? NULL : top, most ? 0 : top[0].exec_ns);
+    const uint64_t figures[] = { blame[most], t->blame_ns };
     c.name = most ? who[most].name : c.name;
-    c.value_ns = c.part = c.n[1] = blame[most];
-    c.whole = c.n[2] = t->blame_ns;
-    c.count = chroprof__ppm(t->delay_ns, t->elapsed_ns) / 1000;
-    c.n[0] = t->delay_ns;
-    if (!chroprof__is_tie(blame[most], second) && c.site != CHROPROF__OTHER)
-        chroprof__report(q, &c, "Ready tasks waited %k0 task-seconds; %s caused %p12 of "
-                         "it.", NULL, q->bare && most ? "" : who[most].cure);
+    c.value_ns = blame[most];
+    if (!chroprof__is_part(blame[most], t->blame_ns, 250000) ||
+        !chroprof__is_part(t->delay_ns, t->elapsed_ns, 100000) ||
+        chroprof__is_tie(blame[most], second) || c.site == CHROPROF__OTHER)
+        return;
+    chroprof__tell(&c, "Ready tasks waited %k task-seconds; ", &t->delay_ns);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " caused %p of it.", figures);
+    chroprof__tell(&c, q->bare && most ? "" : who[most].cure, NULL);
+    chroprof__report(q, &c);
 }
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
@@ -16614,6 +16700,28 @@ static bool chroprof__rises(const chroprof *p, uint32_t whole, chroprof__quarter
     return up && most >= s->each - s->each / 4;
 }
 
+/* Below 20 % of the last quarter it is no load. In the first quarter it had at most half as much.
+ * Of fewer than 4 windows it is a burst. */
+static void chroprof__tell_rise(chroprof__inquiry *q, const chroprof__quarters *s,
+                                const uint64_t *at_ns)
+{
+    const uint64_t first_ns = at_ns[1] - at_ns[0], last_ns = at_ns[4] - at_ns[3];
+    const uint64_t figures[] = { s->ns[0], first_ns, first_ns, at_ns[0], s->ns[3], last_ns,
+                                 last_ns };
+    uint32_t ppm = chroprof__ppm(s->ns[3], last_ns), before = chroprof__ppm(s->ns[0], first_ns);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, CHROPROF__PLACE_RISING,
+                                         &s->site, s->ns[3]);
+    c.share_of = last_ns;
+    c.at_ns = at_ns[3];
+    if (ppm < 200000 || !chroprof__is_part(chroprof__minus(ppm, before), ppm, 500000) ||
+        s->each < 4)
+        return;
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " rises from %p (the %T after %m) to %p (the last %T). Look for what grows "
+                       "while it runs, such as a list or a queue.", figures);
+    chroprof__report(q, &c);
+}
+
 /* The windows of a merged profile, which has no steps, are those of several in a row. */
 static void chroprof__find_rise(chroprof__inquiry *q)
 {
@@ -16637,42 +16745,47 @@ static void chroprof__find_rise(chroprof__inquiry *q)
         (void)chroprof_next_windows(q->p, &at, &w, 1);
         at_ns[k] = w.start_ns;
     }
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &steepest.site,
-                                         steepest.ns[3]);
-    c.share_of = c.n[1] = at_ns[4] - at_ns[3];
-    c.n[2] = steepest.ns[0];
-    c.n[3] = at_ns[1] - at_ns[0];
-    c.n[4] = at_ns[0];
-    c.at_ns = at_ns[3];
-    c.count = steepest.each;
-    c.whole = chroprof__ppm(c.n[0], c.n[1]);
-    c.part = chroprof__minus(c.whole, chroprof__ppm(c.n[2], c.n[3]));
-    chroprof__report(q, &c, "%s rises from %p23 (the %T3 after %m4) to %p01 (the last %T1).", NULL,
-                     " Look for what grows while it runs, such as a list or a queue.");
+    chroprof__tell_rise(q, &steepest, at_ns);
+}
+
+/* From 2 % on it disturbs what is measured. */
+static void chroprof__find_sampler_cost(chroprof__inquiry *q)
+{
+    const uint64_t elapsed_ns = q->totals.elapsed_ns;
+    chroprof_sampler_totals s;
+    chroprof_read_sampler(q->p, &s);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, CHROPROF__PLACE_COST, NULL,
+                                         s.cost_ns);
+    const uint64_t figures[] = { s.cost_ns, elapsed_ns, s.cost_ns };
+    if (!chroprof__is_part(s.cost_ns, elapsed_ns, 20000) || s.cost_ns < 1000000)
+        return;
+    chroprof__tell(&c, "The sampler took %p of the run (%T), which disturbs what it measures.",
+                   figures);
+    chroprof__tell(&c, q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.", NULL);
+    chroprof__report(q, &c);
 }
 
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
 static void chroprof__find_cost(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    chroprof_sampler_totals s;
     chroprof_rank r;
-    chroprof_read_sampler(q->p, &s);
     if (t->events < 100000 || q->work / t->events >= 400 || q->work < t->elapsed_ns / 5 ||
         chroprof_ranks(q->p, &r, 1, CHROPROF_BY_CALLS) == 0) {
-        chroprof__case sampler = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, s.cost_ns);
-        chroprof__report(q, &sampler, "The sampler took %p01 of the run (%T0), which disturbs what "
-                         "it measures.", NULL,
-                         q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.");
+        chroprof__find_sampler_cost(q);
         return;
     }
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, &r, q->work);
-    c.n[1] = t->events;
-    c.n[2] = r.calls;
-    chroprof__report(q, &c, "%c1 events in %T0 of work: at 20 to 60 ns each, profiling is a "
-                     "visible part of it.",
-                     NULL, q->bare ? " %s has most calls, %c2."
-                                   : " Leave out the smallest tasks; %s has most calls, %c2.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, CHROPROF__PLACE_COST, &r,
+                                         q->work);
+    const uint64_t figures[] = { t->events, q->work };
+    if (q->work < 1000000)
+        return;
+    chroprof__tell(&c, "%c events in %T of work: at 20 to 60 ns each, profiling is a visible part "
+                       "of it.", figures);
+    chroprof__tell(&c, q->bare ? " " : " Leave out the smallest tasks; ", NULL);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " has most calls, %c.", &r.calls);
+    chroprof__report(q, &c);
 }
 
 /* The full table that hides most. From the histograms on, no time stands elsewhere. */
@@ -16682,7 +16795,6 @@ static void chroprof__find_full(chroprof__inquiry *q)
         CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_EDGES,
         CHROPROF_TABLE_HISTOGRAMS, CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_STACKS };
     chroprof_table tables[CHROPROF_TABLE_COUNT];
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FULL, NULL, 0);
     size_t k = 0;
     (void)chroprof_tables(q->p, tables, CHROPROF_TABLE_COUNT);
     while (k < sizeof(order) && (tables[order[k]].dropped == 0 || tables[order[k]].advice == 0))
@@ -16690,15 +16802,18 @@ static void chroprof__find_full(chroprof__inquiry *q)
     if (k == sizeof(order))
         return;
     const chroprof_table *full = tables + order[k];
+    const uint64_t figures[] = { full->capacity, full->dropped };
+    bool grave = k < 5;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FULL,
+                                         grave ? CHROPROF__PLACE_FULL_GRAVE : CHROPROF__PLACE_FULL,
+                                         NULL, 0);
     q->lost = tables[CHROPROF_TABLE_FUTURES].dropped > 0;
-    c.grave = k < 5;
-    c.name = full->option;
-    c.count = c.n[0] = full->dropped;
-    c.n[1] = full->capacity;
-    c.n[2] = full->advice;
-    chroprof__report(q, &c, "%o is too small at %d1: %c0 times something did not fit, ",
-                     c.grave ? "so time stands under other names." : "so detail is missing.",
-                     q->bare ? " chroprof run has no option for that." : " Set it to %d2.");
+    chroprof__tell(&c, full->option, NULL);
+    chroprof__tell(&c, " is too small at %d: %c times something did not fit, ", figures);
+    chroprof__tell(&c, grave ? "so time stands under other names." : "so detail is missing.", NULL);
+    chroprof__tell(&c, q->bare ? " chroprof run has no option for that." : " Set it to %d.",
+                   &full->advice);
+    chroprof__report(q, &c);
 }
 
 /* What helps against most anomalies of a kind: in the order of the kinds, each up to its last. */
@@ -16728,36 +16843,48 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
     return cures[k].text;
 }
 
+/* Where the last one was met, in a blank-ended sentence. */
+static void chroprof__tell_place(chroprof__case *c, const chroprof_anomaly *most)
+{
+    const chroprof_anomaly_place *last = &most->last;
+    bool task = last->path != 0 || last->top > 2;
+    if (!most->placed || (!task && last->id == 0))
+        return;
+    chroprof__tell(c, last->id != 0 ? "Last with id %d" : "Last", &last->id);
+    if (task) {
+        chroprof__tell(c, last->id != 0 ? ", in " : " in ", NULL);
+        chroprof__tell_name(c, last->name, CHROPROF__FINDS_FILE);
+    }
+    chroprof__tell(c, ". ", NULL);
+}
+
+/* A few come with attaching to a program under way; 0.1 % of the events do not. Grave where much
+ * time is untracked for it. Events of other threads: a few of many are seen, and spoil all
+ * figures. */
 static void chroprof__find_disorder(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     chroprof_anomaly most, row;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER, NULL, t->untracked_ns);
     (void)chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)0, &most);
     for (int k = 1; chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)k, &row); k++)
         most = row.count > most.count ? row : most;
     bool threads = chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_THREAD, &row) && row.count > 0;
     most = threads ? row : most;
     bool untracked = t->untracked_ns > t->elapsed_ns / 10;
-    c.grave = threads || untracked;
-    c.part = c.count = c.n[2] = most.count;
-    c.whole = t->events;
-    if (threads) {                          /* a few of many are seen, and spoil all figures */
-        c.whole = c.part;
-        c.count += chroprof__finding_rules[CHROPROF_FINDING_ORDER].count;
-    }
-    c.name = most.text;
-    c.n[3] = most.last.id;
-    c.other = most.last.name;
-    bool task = most.last.path != 0 || most.last.top > 2;
-    const char *where = task ? (c.n[3] ? "Last with id %d3, in %n. " : "Last in %n. ")
-                             : c.n[3] ? "Last with id %d3. " : NULL;
-    if (!q->lost || most.kind > CHROPROF_ANOMALY_UNKNOWN_FINISH)
-        chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
-                                : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
-                                            : "%c2 times: %o. ",
-                         most.placed ? where : NULL,
-                         q->bare ? "" : chroprof__anomaly_cure(most.kind));
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER,
+                                         threads || untracked ? CHROPROF__PLACE_ORDER_GRAVE
+                                                              : CHROPROF__PLACE_ORDER,
+                                         NULL, t->untracked_ns);
+    const uint64_t share[] = { t->untracked_ns, t->elapsed_ns };
+    if ((!threads && (most.count < 10 || !chroprof__is_part(most.count, t->events, 1000))) ||
+        (q->lost && most.kind <= CHROPROF_ANOMALY_UNKNOWN_FINISH))
+        return;
+    chroprof__tell(&c, threads ? "At least %c times: " : "%c times: ", &most.count);
+    chroprof__say_text(&c.said, most.text);
+    chroprof__tell(&c, !threads && untracked ? "; %p of the run is untracked. " : ". ", share);
+    chroprof__tell_place(&c, &most);
+    chroprof__tell(&c, q->bare ? "" : chroprof__anomaly_cure(most.kind), NULL);
+    chroprof__report(q, &c);
 }
 
 /* The site that runs in most iterations, by its slices; a name that only says which wait came
@@ -16773,6 +16900,25 @@ static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
     return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
 }
 
+static void chroprof__tell_spin(chroprof__inquiry *q, const char *awake, const uint64_t *figures)
+{
+    chroprof_rank site;
+    bool named = chroprof__in_most(q, &site);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, CHROPROF__PLACE_SPINS,
+                                         named ? &site : NULL, q->totals.at_once_ns);
+    chroprof__tell(&c, "The loop spins: %p of its waits return at once, %c a second", figures);
+    if (named) {
+        chroprof__tell(&c, ", and ", NULL);
+        chroprof__tell_site(&c);
+        chroprof__tell(&c, " runs in most of them", NULL);
+    }
+    chroprof__tell(&c, *awake ? ". Kept awake by "
+                              : ". Look for what is always ready, or a timeout of 0", NULL);
+    chroprof__tell_name(&c, awake, CHROPROF__FINDS_CAUSE);
+    chroprof__tell(&c, ".", NULL);
+    chroprof__report(q, &c);
+}
+
 /* Waits that return at once, and so little between them that the loop has no work. Who says what
  * keeps it awake has looked at the processor's time as well; else they must be shorter than one
  * that sleeps can be, and leave no time to read and to answer. */
@@ -16782,66 +16928,67 @@ static void chroprof__find_spin(chroprof__inquiry *q)
     const char *awake = chroprof_awake_by(q->p);
     uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
     uint64_t most_ns = *awake ? 10000 : 1500, work_ns = *awake ? mean_ns + 10000 : 500;
-    chroprof_rank site;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
-    bool named = chroprof__in_most(q, &site);
+    uint64_t few = t->at_once < t->iterations ? t->at_once : t->iterations;
     if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
         t->iteration_p50_ns > mean_ns + work_ns || t->elapsed_ns < 1000000)
         return;
-    c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
-    c.whole = c.n[1] = t->iterations;
-    c.count = c.n[2] = t->at_once * 1000 / (t->elapsed_ns / 1000000);
-    c.other = awake;
-    if (named) {
-        c.name = site.name;
-        c.file = site.file;
-        c.line = site.line;
-        c.site = site.id;
-    }
-    chroprof__report(q, &c, named ? "The loop spins: %p01 of its waits return at once, %c2 a "
-                                    "second, and %s runs in most of them."
-                                  : "The loop spins: %p01 of its waits return at once, %c2 a "
-                                    "second.",
-                     *awake ? " Kept awake by %w" : NULL,
-                     *awake ? "." : " Look for what is always ready, or a timeout of 0.");
+    const uint64_t figures[] = { few, t->iterations,
+                                 t->at_once * 1000 / (t->elapsed_ns / 1000000) };
+    /* 5,000 waits a second, of all those nine in ten. */
+    if (figures[2] >= 5000 && chroprof__is_part(few, t->iterations, 900000))
+        chroprof__tell_spin(q, awake, figures);
 }
 
+/* So short a profile is mostly the program's start. */
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
-    c.n[2] = q->totals.events;
-    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ", NULL,
-                     c.n[2] == 1 ? "one event." : "%c2 events.");
+    const chroprof_totals *t = &q->totals;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, CHROPROF__PLACE_FINE, NULL, 0);
+    chroprof__tell(&c, "It is too early to say: the profile covers %T and has ", &t->elapsed_ns);
+    chroprof__tell(&c, t->events == 1 ? "one event." : "%c events.", &t->events);
+    chroprof__report(q, &c);
+}
+
+/* How much room the loop has, and who takes most of the rest. */
+static void chroprof__tell_nothing(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_rank *r = q->top;
+    const chroprof_totals *t = &q->totals;
+    const uint64_t figures[] = { t->elapsed_ns, t->asleep_ns, t->elapsed_ns };
+    const uint64_t first[] = { r->exec_ns, t->elapsed_ns };
+    const uint64_t second[] = { r[1].exec_ns, t->elapsed_ns };
+    bool next = r[1].exec_ns && chroprof__is_tie(r->exec_ns, r[1].exec_ns);
+    chroprof__tell(c, t->asleep_ns < t->elapsed_ns / 5
+                          ? "No task stands out in %T, but the loop was idle for only %p of it"
+                          : "Nothing stands out in %T: the loop was idle for %p of it", figures);
+    if (r->exec_ns) {
+        chroprof__tell(c, ", and ", NULL);
+        chroprof__tell_site(c);
+        chroprof__tell(c, " took the most of all tasks, %p", first);
+    }
+    chroprof__tell(c, next ? "; the next took %p." : ".", second);
 }
 
 /* Nothing makes the loop slow: the list has at most what lacks detail. */
 static void chroprof__find_nothing(chroprof__inquiry *q)
 {
-    const chroprof_rank *r = q->top;
     const chroprof_totals *t = &q->totals;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
+    const uint64_t figures[] = { t->elapsed_ns, t->exit_ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, CHROPROF__PLACE_FINE,
+                                         q->top->exec_ns ? q->top : NULL, 0);
     c.site = 0;
-    c.n[0] = t->asleep_ns;
-    c.n[2] = r->exec_ns;
-    c.n[3] = r[1].exec_ns;
-    c.n[4] = t->exit_ns;
-    if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
+    if (q->count > 0 && q->keys[0] >> 32 > CHROPROF__PLACE_FINE)
         return;
     if (t->elapsed_ns < 1000000000 && t->iterations == 0 && t->idle_ns == 0) {
         chroprof__find_too_early(q);
         return;
     }
-    if (t->exit_ns >= 100000000) {
-        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop "
-                         "the program ran for %T4 more.", NULL, "");
-        return;
-    }
-    chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5
-                         ? "No task stands out in %T1, but the loop was idle for only %p01 of it"
-                         : "Nothing stands out in %T1: the loop was idle for %p01 of it",
-                     r->exec_ns ? ", and %s took the most of all tasks, %p21" : NULL,
-                     r[1].exec_ns && chroprof__is_tie(r->exec_ns, r[1].exec_ns)
-                         ? "; the next took %p31." : ".");
+    if (t->exit_ns >= 100000000)
+        chroprof__tell(&c, "Nothing stands out in %T, but after the last wait of the loop the "
+                           "program ran for %T more.", figures);
+    else
+        chroprof__tell_nothing(q, &c);
+    chroprof__report(q, &c);
 }
 
 /* Under chroprof run the code between waits has names of its own. */
@@ -17443,36 +17590,12 @@ static const char *chroprof__flow(chroprof__page *g, const char *text, uint32_t 
     return text;
 }
 
-/* Says a text in which %t and its like stand for the next of the figures, see
- * chroprof__say_figure; %7t: right-aligned in 7 columns. */
-static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t *figures)
-{
-    chroprof__phrase one;
-    char letter[2] = { 0, 0 };
-    s->used = 0;
-    s->text[0] = 0;
-    for (; *text != 0; text++) {
-        letter[0] = *text;
-        if (*text != '%') {
-            chroprof__say_text(s, letter);
-            continue;
-        }
-        uint32_t width = text[1] >= '0' && text[1] <= '9' ? (uint32_t)(*++text - '0') : 0;
-        one.used = 0;
-        chroprof__say_figure(&one, *++text, figures);
-        figures += strchr("wph", *text) != NULL ? 2 : 1;
-        for (uint32_t k = chroprof__columns_of(one.text); k < width; k++)
-            chroprof__say_text(s, " ");
-        chroprof__say_text(s, one.text);
-    }
-}
-
 /* Shows what chroprof__say says, with marks and line feeds in it. */
 static void chroprof__print(chroprof__page *g, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
     const char *at = s.text;
-    chroprof__say(&s, text, figures);
+    chroprof__say_only(&s, text, figures);
     while (*at != 0) {
         const char *mark = at;
         uint32_t code = chroprof__next_code(&at);
@@ -17523,7 +17646,7 @@ static void chroprof__show_item(chroprof__page *g, const char *before, uint32_t 
                            const char *name, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
-    chroprof__say(&s, text, figures);
+    chroprof__say_only(&s, text, figures);
     uint32_t width = name == NULL ? 0 : *name != 0 ? chroprof__columns_of(name) : 7;
     width = (width < 32 ? width : 32) + chroprof__columns_of(s.text);
     chroprof__show(g, before);
@@ -17553,7 +17676,7 @@ static void chroprof__show_location(chroprof__page *g, const char *file, uint32_
 {
     const uint64_t figures[] = { line };
     chroprof__phrase s;
-    chroprof__say(&s, line > 0 ? ":%d" : "", figures);
+    chroprof__say_only(&s, line > 0 ? ":%d" : "", figures);
     uint32_t room = width - (s.used + 4 <= width ? (uint32_t)s.used : 0);
     if (*file == 0)
         return;
@@ -18793,8 +18916,8 @@ static void chroprof__series_axis(chroprof__page *g, const chroprof__series *s)
     const uint64_t half = s->span_ns / 2;
     uint32_t begin = s->label_room + 2, end = begin + s->width;
     chroprof__phrase middle, last;
-    chroprof__say(&middle, "%t", &half);
-    chroprof__say(&last, "%t", &s->span_ns);
+    chroprof__say_only(&middle, "%t", &half);
+    chroprof__say_only(&last, "%t", &s->span_ns);
     chroprof__blank_to(g, begin);
     chroprof__print(g, CHROPROF__DIM "0", NULL);
     while (g->column < begin + (s->width - chroprof__columns_of(middle.text)) / 2)

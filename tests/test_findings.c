@@ -1048,7 +1048,7 @@ static void hold_uninstrumented(figures *f, const chroprof_finding *x)
         says_time(f, f->t.elapsed_ns);
         return;
     }
-    CHECK(f->t.idle_ns > 0 || f->t.iterations > 0 || f->t.idle);
+    CHECK(f->t.idle_ns > 0 || f->t.iterations > 0 || f->t.idle || f->t.in_iteration);
     CHECK(loop_of(&f->t) * 4 >= f->t.uninstrumented_ns + f->t.busy_ns - 4);
     says_share(f, loop_of(&f->t), f->t.elapsed_ns);
     says(f, "(");

@@ -160,6 +160,8 @@ CHROPROF__COLD_BEGIN
 #include "writers/findings_futures.h"
 #include "writers/findings_waits.h"
 #include "writers/findings_stutters.h"
+
+#include "writers/findings_stalls.h"
 #include "writers/findings.h"
 #endif /* CHROPROF_NO_FINDINGS */
 

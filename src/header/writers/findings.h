@@ -7,10 +7,12 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
+#include "../writers/words.h"
 #include "../writers/phrases.h"
 #include "../writers/findings_futures.h"
 #include "../writers/findings_waits.h"
 #include "../writers/findings_stutters.h"
+#include "../writers/findings_stalls.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
@@ -26,47 +28,46 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
     return met || steps == q->totals.events;
 }
 
-/* What it waits in for most of that. NULL: that is not known. */
-static const char *chroprof__hang_wait(const chroprof__inquiry *q, chroprof__case *c)
+/* What it waits in for most of that. False: that is not known. */
+static bool chroprof__tell_hang_wait(const chroprof__inquiry *q, chroprof__case *c)
 {
     chroprof_task_wait wait;
     if (c->site == 0 || !chroprof__wait_of(q, c->site, &wait) || !wait.estimated ||
         wait.longest_ns < c->value_ns / 2)
-        return NULL;
+        return false;
     const chroprof__wait_words *words = chroprof__words_of(&wait);
+    const uint64_t ns[] = { wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns };
     if (!chroprof__is_call(words) && strcmp(wait.call, "stopped") != 0)
-        return NULL;                        /* its samples show the code that would run */
-    c->n[2] = wait.longest_ns < c->value_ns ? wait.longest_ns : c->value_ns;
-    c->other = wait.call;
-    c->fact = words->fact;
-    c->cure = words->cure;
-    return " For about %T2 of it, it %f.%u";
+        return false;                       /* its samples show the code that would run */
+    chroprof__tell(c, " For about %T of it, it ", ns);
+    chroprof__tell_wait(c, &wait);
+    chroprof__tell(c, ".", NULL);
+    chroprof__tell(c, words->cure, NULL);
+    return true;
 }
 
 /* What is known of the code since then: CPU time, and the mode that it was sampled in. */
-static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
+static void chroprof__tell_hang(const chroprof__inquiry *q, chroprof__case *c)
 {
     chroprof_sampler_totals s;
     chroprof_sample_row row;
-    uint64_t cursor = 0;
+    uint64_t cursor = 0, cpu_ns = 0;
+    if (chroprof__tell_hang_wait(q, c))
+        return;
     chroprof_read_sampler(q->p, &s);
-    c->n[2] = 0;
     while (chroprof_next_sample(q->p, &cursor, &row))
-        c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
-    c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
-    const char *waits = chroprof__hang_wait(q, c);
-    if (waits)
-        return waits;
-    if (s.samples == 0)
-        return " A debugger shows the line, and samples do.";
-    if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)
-        return " It used %T2 of CPU time: its samples show the line.";
-    return s.mode == CHROPROF_SAMPLER_WALL
-               ? " It used %T2 of CPU time: its samples show where it waits."
-               : " It used %T2 of CPU time: a debugger, or samples in wall mode, show where it is.";
+        cpu_ns += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
+    chroprof__lower(&cpu_ns, c->value_ns);
+    bool runs = cpu_ns >= 100000000 || cpu_ns > c->value_ns / 8;
+    chroprof__tell(c, s.samples == 0 ? " A debugger shows the line, and samples do."
+                      : runs ? " It used %T of CPU time: its samples show the line."
+                      : s.mode == CHROPROF_SAMPLER_WALL
+                          ? " It used %T of CPU time: its samples show where it waits."
+                          : " It used %T of CPU time: a debugger, or samples in wall mode, show "
+                            "where it is.", &cpu_ns);
 }
 
-/* A callback that ended and took half as long tells that this one may end as well. */
+/* In a task, or below all of them, since then. */
 static void chroprof__find_hang(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
@@ -79,11 +80,15 @@ static void chroprof__find_hang(chroprof__inquiry *q)
         (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
         !chroprof__quiet_since(q, &since_ns))
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
-                                         chroprof__minus(t->elapsed_ns, since_ns));
-    c.at_ns = c.n[1] = since_ns;
-    if (c.value_ns / 2 < t->callback_max_ns)
+    uint64_t ns = chroprof__minus(t->elapsed_ns, since_ns);
+    /* What is shorter than a second will be a stall. A callback that ended and took half as long
+     * tells that this one may end as well. */
+    if (ns < 1000000000 || ns / 2 < t->callback_max_ns)
         return;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, CHROPROF__PLACE_HANGS, NULL,
+                                         ns);
+    const uint64_t figures[] = { ns, since_ns };
+    c.at_ns = since_ns;
     if (in_task) {
         c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
         c.file = path.file;
@@ -91,10 +96,12 @@ static void chroprof__find_hang(chroprof__inquiry *q)
         c.site = path.site;
         (void)chroprof__name_case(q, &c, since_ns, 900000);
     }
-    chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
-                                       "back."
-                                     : "The loop was inside %s all these %T0, and is not back.",
-                     NULL, chroprof__hang_cure(q, &c));
+    chroprof__tell(&c, since_ns ? "The loop has been inside " : "The loop was inside ", NULL);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, since_ns ? " for %T, since %m, and is not back."
+                                : " all these %T, and is not back.", figures);
+    chroprof__tell_hang(q, &c);
+    chroprof__report(q, &c);
 }
 
 /* The stack that most samples of the loop's own time have, by majority vote (Boyer and Moore) and a
@@ -117,187 +124,84 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
     return its > all / 2 ? stack : 0;
 }
 
-/* Where nobody said that the loop waits, it may be waiting all the time. */
+/* Where nobody said that the loop waits, it may be waiting all the time. Below 20 % the loop may be
+ * too busy to wait; half a second may be the program's start. No wait has samples of CPU time. */
+static void chroprof__find_no_idle(chroprof__inquiry *q, uint64_t ns)
+{
+    chroprof_sampler_totals sampler;
+    chroprof_read_sampler(q->p, &sampler);
+    bool sees = sampler.mode == CHROPROF_SAMPLER_WALL;
+    uint32_t stack = sees ? chroprof__loop_stack(q->p) : 0;
+    const char *function = chroprof__sampled_function(q->p, stack, false);
+    const uint64_t figures[] = { ns, q->totals.elapsed_ns, ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_NO_IDLE, CHROPROF__PLACE_NO_IDLE,
+                                         NULL, ns);
+    if (!chroprof__is_part(ns, q->totals.elapsed_ns, 200000) || ns < 500000000)
+        return;
+    chroprof__tell(&c, "No idle time is reported: %p of the run (%T) counts as uninstrumented. "
+                       "Call chroprof_idle_enter and chroprof_idle_leave around the wait of the "
+                       "loop", figures);
+    chroprof__tell(&c, *function ? ", in " : "", NULL);
+    chroprof__tell_name(&c, function, CHROPROF__FINDS_FILE);
+    chroprof__tell(&c, *function ? "." : stack ? ", which the samples show."
+                       : ", such as poll. If a library waits in epoll_wait, use "
+                         "CHROPROF_EPOLL_IDLE.", NULL);
+    chroprof__report(q, &c);
+}
+
+static void chroprof__tell_uninstrumented(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const uint64_t figures[] = { c->share, c->share_of, c->share };
+    const char *function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), true);
+    chroprof__tell(c, "%p of the run (%T) is uninstrumented", figures);
+    chroprof__tell(c, *function ? ", mostly in " : "", NULL);
+    chroprof__tell_name(c, function, CHROPROF__FINDS_FILE);
+    if (c->place == (uint32_t)CHROPROF__PLACE_UNINSTRUMENTED_GRAVE) {
+        const uint64_t stall[] = { q->stall.shares[0].exec_ns, q->stall.start_ns };
+        c->at_ns = q->stall.start_ns;
+        chroprof__tell(c, ", %T of it in the stall at %m", stall);
+    }
+    chroprof__tell(c, q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
+                                      "callbacks that have no site.", NULL);
+}
+
+/* As a site, but from 10 % on, as it hides what else there is. */
+static void chroprof__find_uninstrumented(chroprof__inquiry *q, uint64_t ns, bool idles)
+{
+    const chroprof_stall *s = &q->stall;
+    bool grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
+                 s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < ns / 2;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_UNINSTRUMENTED,
+                                         grave ? CHROPROF__PLACE_UNINSTRUMENTED_GRAVE
+                                               : CHROPROF__PLACE_UNINSTRUMENTED, NULL, ns);
+    if (!chroprof__is_part(ns, q->totals.elapsed_ns, 100000) ||
+        !chroprof__is_part(ns, q->work, 250000))
+        return;
+    if (idles) {
+        chroprof__tell_uninstrumented(q, &c);
+    } else {
+        chroprof__tell(&c, "No task ran in %T, so nothing is instrumented yet.", &c.share_of);
+        chroprof__tell(&c, q->bare ? "" : " Call chroprof_enter and chroprof_leave around "
+                                          "callbacks, and chroprof_idle_enter and "
+                                          "chroprof_idle_leave around the wait.", NULL);
+    }
+    chroprof__report(q, &c);
+}
+
 static void chroprof__find_loop(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    const chroprof_stall *s = &q->stall;
     bool idles = t->idle || t->idle_ns > 0 || t->iterations > 0 || t->in_iteration;
-    bool bare = !idles && t->busy_ns == 0;
-    uint32_t stack = chroprof__loop_stack(q->p);
-    chroprof_sampler_totals sampler;
-    chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
-                                                          : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         t->uninstrumented_ns - t->start_ns - t->exit_ns);
-    chroprof_read_sampler(q->p, &sampler);
-    if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
-        stack = 0;                          /* no wait has samples of CPU time */
-    c.other = chroprof__sampled_function(q->p, stack, idles);
-    c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
-              s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
-    c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
-    c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
-    if (bare)
-        chroprof__report(q, &c, "No task ran in %T1, so nothing is instrumented yet.", NULL,
-                         q->bare ? "" : " Call chroprof_enter and chroprof_leave around callbacks, "
-                         "and chroprof_idle_enter and chroprof_idle_leave around the wait.");
-    else if (!idles)
-        chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
-                         "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
-                         "the wait of the loop",
-                         *c.other ? ", in %n" : NULL,
-                         *c.other ? "." : stack ? ", which the samples show."
-                                     : ", such as poll. If a library waits in epoll_wait, use "
-                                       "CHROPROF_EPOLL_IDLE.");
+    uint64_t ns = t->uninstrumented_ns - t->start_ns - t->exit_ns;
+    if (idles || t->busy_ns == 0)
+        chroprof__find_uninstrumented(q, ns, idles);
     else
-        chroprof__report(q, &c, *c.other ? "%p01 of the run (%T0) is uninstrumented, mostly "
-                                           "in %n"
-                                         : "%p01 of the run (%T0) is uninstrumented",
-                         c.grave ? ", %T2 of it in the stall at %m3" : NULL,
-                         q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
-                         "callbacks that have no site.");
+        chroprof__find_no_idle(q, ns);
 }
 
-/* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
- * they weigh as much and its slices are longer than what a sample tells of. Else as many as its
- * time could have had, if none fell out and they reach from begin to end. */
-static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_rank *r)
-{
-    chroprof_table tables[CHROPROF_TABLE_COUNT];
-    chroprof_sampler_totals s;
-    chroprof_sample_row row;
-    uint64_t cursor = 0;
-    chroprof_read_sampler(q->p, &s);
-    (void)chroprof_tables(q->p, tables, CHROPROF_TABLE_COUNT);
-    if (tables[CHROPROF_TABLE_PATHS].used > 4 * tables[CHROPROF_TABLE_SAMPLES].capacity)
-        return 0;                           /* not all paths have their CPU time */
-    if (s.mode == CHROPROF_SAMPLER_WALL)
-        return r->samples * s.period_ns >= r->exec_ns / 10 * 9 && r->samples / 4 >= r->slices
-                   ? r->samples : 0;
-    if (s.samples == 0 || s.dropped > 0 || !chroprof_next_sample(q->p, &cursor, &row))
-        return 0;
-    uint64_t first_ns = row.at_ns;
-    while (chroprof_next_sample(q->p, &cursor, &row)) {}
-    if (row.at_ns + row.duration_ns - first_ns < q->totals.elapsed_ns / 10 * 9)
-        return 0;
-    return r->exec_ns / (s.period_ns ? s.period_ns : q->work / s.samples + 1);
-}
-
-/* Did the other tasks get the processor all the time that they held the loop? Not known: too few
- * samples, or neither is clear. */
-enum { CHROPROF__OTHERS_UNKNOWN, CHROPROF__OTHERS_KEPT, CHROPROF__OTHERS_LOST };
-static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
-{
-    chroprof_rank row, all;
-    uint64_t cursor = 0;
-    memset(&all, 0, sizeof(all));
-    while (chroprof_next_rank(q->p, &cursor, &row)) {
-        if (row.id == site)
-            continue;
-        all.exec_ns += row.exec_ns;
-        all.cpu_ns += row.cpu_ns;
-        all.samples += row.samples;
-        all.slices += row.slices;
-    }
-    if (chroprof__sampled(q, &all) < chroprof__finding_rules[CHROPROF_FINDING_PREEMPTED].count)
-        return CHROPROF__OTHERS_UNKNOWN;
-    if (all.cpu_ns < all.exec_ns / 2)
-        return CHROPROF__OTHERS_LOST;
-    return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
-}
-
-static void chroprof__find_preempted(chroprof__inquiry *q)
-{
-    static const char cures[][80] = {
-        " Look for blocking calls in it, and for other programs on its processor.",
-        " Other tasks kept theirs: look for blocking calls in it.",
-        " Other tasks lost theirs too: look for other programs on its processor."
-    };
-    const chroprof_rank *r = q->top;
-    chroprof_task_wait wait;
-    uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
-    c.whole = c.n[2] = r->exec_ns;
-    c.n[3] = r->cpu_ns;
-    c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
-    if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
-        const chroprof__wait_words *words = chroprof__words_of(&wait);
-        c.other = wait.call;
-        c.n[4] = wait.total_ns;
-        c.fact = words->fact;
-        chroprof__report(q, &c, wait.estimated ? "%s held the loop for %T2, but used only %T3 of "
-                                                 "CPU time: it %f for about %T4."
-                                               : "%s held the loop for %T2, but used only %T3 of "
-                                                 "CPU time: it %f for %T4.", NULL, words->cure);
-        return;
-    }
-    chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                     "waited or was preempted for the rest.", NULL,
-                     cures[chroprof__others_cpu(q, r->id)]);
-}
-
-/* By who took most of a stall, and how; n[4] is the figure in it. */
-static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__case *c)
-{
-    const chroprof_stall *s = &q->stall;
-    const chroprof_stall_share *most = s->shares;
-    bool all = s->kind == CHROPROF_STALL_ITERATION ||      /* the rest is of more sites */
-               (s->share_count == CHROPROF_STALL_SHARES && s->events <= q->max_events);
-    if (s->share_count == 0 || (most->exec_ns < s->rest_ns && !all))
-        return q->bare ? ". No callback explains most of it."
-             : s->events > q->max_events
-                       ? ". No site explains most of it: raise max_events to know more of the next "
-                         "one." : ". No site explains most of it.";
-    c->name = most->site ? most->name : c->name;
-    c->file = most->site ? most->file : c->file;
-    c->line = most->line;
-    c->site = most->site;
-    const char *waits = chroprof__waiting_cure(q, c);
-    if (waits)
-        return waits;
-    c->n[3] = most->exec_ns;
-    c->n[4] = s->shares[1].exec_ns;
-    c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
-    if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
-        return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
-    if (s->waiting_ns < s->length_ns / 2)
-        c->held = chroprof__held_code(q, c, s->start_ns);
-    c->n[4] = most->slices;
-    if (most->site == CHROPROF__UNTRACKED)
-        return q->bare ? ": %s took %p30 of it."
-                       : ": %s took %p30 of it. See the unexpected calls and the full tables.";
-    if (most->site == 0 && s->waiting_ns < s->length_ns / 2)
-        return q->bare ? ": %s took %p30 of it."
-                       : ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what "
-                         "runs there.";
-    if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
-        return ": %s took %p30 of it in %c4 slices. Let the loop poll between them.";
-    c->n[4] = s->waiting_ns;
-    if (s->waiting_ns >= s->length_ns / 2)  /* one stall alone: by whom can't be told */
-        return chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
-            ? ": %s took %p30 of it. %T4 of it were off CPU. Other tasks lost CPU time too: look "
-              "for other programs on its processor."
-            : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for "
-              "other programs on its processor.";
-    return ": %s took %p30 of it%h. Split its work into several slices, or move it off the loop.";
-}
-
-static void chroprof__find_stall(chroprof__inquiry *q)
-{
-    const chroprof_totals *t = &q->totals;
-    const chroprof_stall *s = &q->stall;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STALL, NULL, s->length_ns);
-    c.grave = s->length_ns >= 100000000;
-    c.at_ns = c.n[1] = s->start_ns;
-    c.count = c.n[2] = s->length_ns > 0 ? t->stalls : 0;
-    const char *cure = chroprof__stall_cure(q, &c);
-    bool longest = s->length_ns >= t->iteration_max_ns && s->length_ns >= t->callback_max_ns;
-    chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
-                     c.count < 2 ? NULL : longest ? ", the longest of %c2 stalls"
-                                                  : ", the longest kept of %c2 stalls", cure);
-}
-
-/* Who had most of the blame for delays: the first site in that, or what is none. */
+/* Who had most of the blame for delays: the first site in that, or what is none. It must have
+ * caused a quarter of them, and a tenth of a task must have waited on average: with fewer the loop
+ * is nowhere near full. */
 static void chroprof__find_delays(chroprof__inquiry *q)
 {
     static const struct { char name[20], cure[92]; } who[] = {
@@ -320,16 +224,20 @@ static void chroprof__find_delays(chroprof__inquiry *q)
         most = blame[k] > blame[most] ? k : most;
     for (uint32_t k = 0; k < 4; k++)
         second = k != most && blame[k] > second ? blame[k] : second;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_DELAYS, most ? NULL : top,
-                                         most ? 0 : top[0].exec_ns);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_DELAYS, CHROPROF__PLACE_DELAYS,
+                                         most ? NULL : top, most ? 0 : top[0].exec_ns);
+    const uint64_t figures[] = { blame[most], t->blame_ns };
     c.name = most ? who[most].name : c.name;
-    c.value_ns = c.part = c.n[1] = blame[most];
-    c.whole = c.n[2] = t->blame_ns;
-    c.count = chroprof__ppm(t->delay_ns, t->elapsed_ns) / 1000;
-    c.n[0] = t->delay_ns;
-    if (!chroprof__is_tie(blame[most], second) && c.site != CHROPROF__OTHER)
-        chroprof__report(q, &c, "Ready tasks waited %k0 task-seconds; %s caused %p12 of "
-                         "it.", NULL, q->bare && most ? "" : who[most].cure);
+    c.value_ns = blame[most];
+    if (!chroprof__is_part(blame[most], t->blame_ns, 250000) ||
+        !chroprof__is_part(t->delay_ns, t->elapsed_ns, 100000) ||
+        chroprof__is_tie(blame[most], second) || c.site == CHROPROF__OTHER)
+        return;
+    chroprof__tell(&c, "Ready tasks waited %k task-seconds; ", &t->delay_ns);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " caused %p of it.", figures);
+    chroprof__tell(&c, q->bare && most ? "" : who[most].cure, NULL);
+    chroprof__report(q, &c);
 }
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
@@ -368,6 +276,28 @@ static bool chroprof__rises(const chroprof *p, uint32_t whole, chroprof__quarter
     return up && most >= s->each - s->each / 4;
 }
 
+/* Below 20 % of the last quarter it is no load. In the first quarter it had at most half as much.
+ * Of fewer than 4 windows it is a burst. */
+static void chroprof__tell_rise(chroprof__inquiry *q, const chroprof__quarters *s,
+                                const uint64_t *at_ns)
+{
+    const uint64_t first_ns = at_ns[1] - at_ns[0], last_ns = at_ns[4] - at_ns[3];
+    const uint64_t figures[] = { s->ns[0], first_ns, first_ns, at_ns[0], s->ns[3], last_ns,
+                                 last_ns };
+    uint32_t ppm = chroprof__ppm(s->ns[3], last_ns), before = chroprof__ppm(s->ns[0], first_ns);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, CHROPROF__PLACE_RISING,
+                                         &s->site, s->ns[3]);
+    c.share_of = last_ns;
+    c.at_ns = at_ns[3];
+    if (ppm < 200000 || !chroprof__is_part(chroprof__minus(ppm, before), ppm, 500000) ||
+        s->each < 4)
+        return;
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " rises from %p (the %T after %m) to %p (the last %T). Look for what grows "
+                       "while it runs, such as a list or a queue.", figures);
+    chroprof__report(q, &c);
+}
+
 /* The windows of a merged profile, which has no steps, are those of several in a row. */
 static void chroprof__find_rise(chroprof__inquiry *q)
 {
@@ -391,42 +321,47 @@ static void chroprof__find_rise(chroprof__inquiry *q)
         (void)chroprof_next_windows(q->p, &at, &w, 1);
         at_ns[k] = w.start_ns;
     }
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &steepest.site,
-                                         steepest.ns[3]);
-    c.share_of = c.n[1] = at_ns[4] - at_ns[3];
-    c.n[2] = steepest.ns[0];
-    c.n[3] = at_ns[1] - at_ns[0];
-    c.n[4] = at_ns[0];
-    c.at_ns = at_ns[3];
-    c.count = steepest.each;
-    c.whole = chroprof__ppm(c.n[0], c.n[1]);
-    c.part = chroprof__minus(c.whole, chroprof__ppm(c.n[2], c.n[3]));
-    chroprof__report(q, &c, "%s rises from %p23 (the %T3 after %m4) to %p01 (the last %T1).", NULL,
-                     " Look for what grows while it runs, such as a list or a queue.");
+    chroprof__tell_rise(q, &steepest, at_ns);
+}
+
+/* From 2 % on it disturbs what is measured. */
+static void chroprof__find_sampler_cost(chroprof__inquiry *q)
+{
+    const uint64_t elapsed_ns = q->totals.elapsed_ns;
+    chroprof_sampler_totals s;
+    chroprof_read_sampler(q->p, &s);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, CHROPROF__PLACE_COST, NULL,
+                                         s.cost_ns);
+    const uint64_t figures[] = { s.cost_ns, elapsed_ns, s.cost_ns };
+    if (!chroprof__is_part(s.cost_ns, elapsed_ns, 20000) || s.cost_ns < 1000000)
+        return;
+    chroprof__tell(&c, "The sampler took %p of the run (%T), which disturbs what it measures.",
+                   figures);
+    chroprof__tell(&c, q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.", NULL);
+    chroprof__report(q, &c);
 }
 
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
 static void chroprof__find_cost(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    chroprof_sampler_totals s;
     chroprof_rank r;
-    chroprof_read_sampler(q->p, &s);
     if (t->events < 100000 || q->work / t->events >= 400 || q->work < t->elapsed_ns / 5 ||
         chroprof_ranks(q->p, &r, 1, CHROPROF_BY_CALLS) == 0) {
-        chroprof__case sampler = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, s.cost_ns);
-        chroprof__report(q, &sampler, "The sampler took %p01 of the run (%T0), which disturbs what "
-                         "it measures.", NULL,
-                         q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.");
+        chroprof__find_sampler_cost(q);
         return;
     }
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, &r, q->work);
-    c.n[1] = t->events;
-    c.n[2] = r.calls;
-    chroprof__report(q, &c, "%c1 events in %T0 of work: at 20 to 60 ns each, profiling is a "
-                     "visible part of it.",
-                     NULL, q->bare ? " %s has most calls, %c2."
-                                   : " Leave out the smallest tasks; %s has most calls, %c2.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, CHROPROF__PLACE_COST, &r,
+                                         q->work);
+    const uint64_t figures[] = { t->events, q->work };
+    if (q->work < 1000000)
+        return;
+    chroprof__tell(&c, "%c events in %T of work: at 20 to 60 ns each, profiling is a visible part "
+                       "of it.", figures);
+    chroprof__tell(&c, q->bare ? " " : " Leave out the smallest tasks; ", NULL);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " has most calls, %c.", &r.calls);
+    chroprof__report(q, &c);
 }
 
 /* The full table that hides most. From the histograms on, no time stands elsewhere. */
@@ -436,7 +371,6 @@ static void chroprof__find_full(chroprof__inquiry *q)
         CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_EDGES,
         CHROPROF_TABLE_HISTOGRAMS, CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_STACKS };
     chroprof_table tables[CHROPROF_TABLE_COUNT];
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FULL, NULL, 0);
     size_t k = 0;
     (void)chroprof_tables(q->p, tables, CHROPROF_TABLE_COUNT);
     while (k < sizeof(order) && (tables[order[k]].dropped == 0 || tables[order[k]].advice == 0))
@@ -444,15 +378,18 @@ static void chroprof__find_full(chroprof__inquiry *q)
     if (k == sizeof(order))
         return;
     const chroprof_table *full = tables + order[k];
+    const uint64_t figures[] = { full->capacity, full->dropped };
+    bool grave = k < 5;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FULL,
+                                         grave ? CHROPROF__PLACE_FULL_GRAVE : CHROPROF__PLACE_FULL,
+                                         NULL, 0);
     q->lost = tables[CHROPROF_TABLE_FUTURES].dropped > 0;
-    c.grave = k < 5;
-    c.name = full->option;
-    c.count = c.n[0] = full->dropped;
-    c.n[1] = full->capacity;
-    c.n[2] = full->advice;
-    chroprof__report(q, &c, "%o is too small at %d1: %c0 times something did not fit, ",
-                     c.grave ? "so time stands under other names." : "so detail is missing.",
-                     q->bare ? " chroprof run has no option for that." : " Set it to %d2.");
+    chroprof__tell(&c, full->option, NULL);
+    chroprof__tell(&c, " is too small at %d: %c times something did not fit, ", figures);
+    chroprof__tell(&c, grave ? "so time stands under other names." : "so detail is missing.", NULL);
+    chroprof__tell(&c, q->bare ? " chroprof run has no option for that." : " Set it to %d.",
+                   &full->advice);
+    chroprof__report(q, &c);
 }
 
 /* What helps against most anomalies of a kind: in the order of the kinds, each up to its last. */
@@ -482,36 +419,48 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
     return cures[k].text;
 }
 
+/* Where the last one was met, in a blank-ended sentence. */
+static void chroprof__tell_place(chroprof__case *c, const chroprof_anomaly *most)
+{
+    const chroprof_anomaly_place *last = &most->last;
+    bool task = last->path != 0 || last->top > 2;
+    if (!most->placed || (!task && last->id == 0))
+        return;
+    chroprof__tell(c, last->id != 0 ? "Last with id %d" : "Last", &last->id);
+    if (task) {
+        chroprof__tell(c, last->id != 0 ? ", in " : " in ", NULL);
+        chroprof__tell_name(c, last->name, CHROPROF__FINDS_FILE);
+    }
+    chroprof__tell(c, ". ", NULL);
+}
+
+/* A few come with attaching to a program under way; 0.1 % of the events do not. Grave where much
+ * time is untracked for it. Events of other threads: a few of many are seen, and spoil all
+ * figures. */
 static void chroprof__find_disorder(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     chroprof_anomaly most, row;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER, NULL, t->untracked_ns);
     (void)chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)0, &most);
     for (int k = 1; chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)k, &row); k++)
         most = row.count > most.count ? row : most;
     bool threads = chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_THREAD, &row) && row.count > 0;
     most = threads ? row : most;
     bool untracked = t->untracked_ns > t->elapsed_ns / 10;
-    c.grave = threads || untracked;
-    c.part = c.count = c.n[2] = most.count;
-    c.whole = t->events;
-    if (threads) {                          /* a few of many are seen, and spoil all figures */
-        c.whole = c.part;
-        c.count += chroprof__finding_rules[CHROPROF_FINDING_ORDER].count;
-    }
-    c.name = most.text;
-    c.n[3] = most.last.id;
-    c.other = most.last.name;
-    bool task = most.last.path != 0 || most.last.top > 2;
-    const char *where = task ? (c.n[3] ? "Last with id %d3, in %n. " : "Last in %n. ")
-                             : c.n[3] ? "Last with id %d3. " : NULL;
-    if (!q->lost || most.kind > CHROPROF_ANOMALY_UNKNOWN_FINISH)
-        chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
-                                : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
-                                            : "%c2 times: %o. ",
-                         most.placed ? where : NULL,
-                         q->bare ? "" : chroprof__anomaly_cure(most.kind));
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER,
+                                         threads || untracked ? CHROPROF__PLACE_ORDER_GRAVE
+                                                              : CHROPROF__PLACE_ORDER,
+                                         NULL, t->untracked_ns);
+    const uint64_t share[] = { t->untracked_ns, t->elapsed_ns };
+    if ((!threads && (most.count < 10 || !chroprof__is_part(most.count, t->events, 1000))) ||
+        (q->lost && most.kind <= CHROPROF_ANOMALY_UNKNOWN_FINISH))
+        return;
+    chroprof__tell(&c, threads ? "At least %c times: " : "%c times: ", &most.count);
+    chroprof__say_text(&c.said, most.text);
+    chroprof__tell(&c, !threads && untracked ? "; %p of the run is untracked. " : ". ", share);
+    chroprof__tell_place(&c, &most);
+    chroprof__tell(&c, q->bare ? "" : chroprof__anomaly_cure(most.kind), NULL);
+    chroprof__report(q, &c);
 }
 
 /* The site that runs in most iterations, by its slices; a name that only says which wait came
@@ -527,6 +476,25 @@ static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
     return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
 }
 
+static void chroprof__tell_spin(chroprof__inquiry *q, const char *awake, const uint64_t *figures)
+{
+    chroprof_rank site;
+    bool named = chroprof__in_most(q, &site);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, CHROPROF__PLACE_SPINS,
+                                         named ? &site : NULL, q->totals.at_once_ns);
+    chroprof__tell(&c, "The loop spins: %p of its waits return at once, %c a second", figures);
+    if (named) {
+        chroprof__tell(&c, ", and ", NULL);
+        chroprof__tell_site(&c);
+        chroprof__tell(&c, " runs in most of them", NULL);
+    }
+    chroprof__tell(&c, *awake ? ". Kept awake by "
+                              : ". Look for what is always ready, or a timeout of 0", NULL);
+    chroprof__tell_name(&c, awake, CHROPROF__FINDS_CAUSE);
+    chroprof__tell(&c, ".", NULL);
+    chroprof__report(q, &c);
+}
+
 /* Waits that return at once, and so little between them that the loop has no work. Who says what
  * keeps it awake has looked at the processor's time as well; else they must be shorter than one
  * that sleeps can be, and leave no time to read and to answer. */
@@ -536,66 +504,67 @@ static void chroprof__find_spin(chroprof__inquiry *q)
     const char *awake = chroprof_awake_by(q->p);
     uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
     uint64_t most_ns = *awake ? 10000 : 1500, work_ns = *awake ? mean_ns + 10000 : 500;
-    chroprof_rank site;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
-    bool named = chroprof__in_most(q, &site);
+    uint64_t few = t->at_once < t->iterations ? t->at_once : t->iterations;
     if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
         t->iteration_p50_ns > mean_ns + work_ns || t->elapsed_ns < 1000000)
         return;
-    c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
-    c.whole = c.n[1] = t->iterations;
-    c.count = c.n[2] = t->at_once * 1000 / (t->elapsed_ns / 1000000);
-    c.other = awake;
-    if (named) {
-        c.name = site.name;
-        c.file = site.file;
-        c.line = site.line;
-        c.site = site.id;
-    }
-    chroprof__report(q, &c, named ? "The loop spins: %p01 of its waits return at once, %c2 a "
-                                    "second, and %s runs in most of them."
-                                  : "The loop spins: %p01 of its waits return at once, %c2 a "
-                                    "second.",
-                     *awake ? " Kept awake by %w" : NULL,
-                     *awake ? "." : " Look for what is always ready, or a timeout of 0.");
+    const uint64_t figures[] = { few, t->iterations,
+                                 t->at_once * 1000 / (t->elapsed_ns / 1000000) };
+    /* 5,000 waits a second, of all those nine in ten. */
+    if (figures[2] >= 5000 && chroprof__is_part(few, t->iterations, 900000))
+        chroprof__tell_spin(q, awake, figures);
 }
 
+/* So short a profile is mostly the program's start. */
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
-    c.n[2] = q->totals.events;
-    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ", NULL,
-                     c.n[2] == 1 ? "one event." : "%c2 events.");
+    const chroprof_totals *t = &q->totals;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, CHROPROF__PLACE_FINE, NULL, 0);
+    chroprof__tell(&c, "It is too early to say: the profile covers %T and has ", &t->elapsed_ns);
+    chroprof__tell(&c, t->events == 1 ? "one event." : "%c events.", &t->events);
+    chroprof__report(q, &c);
+}
+
+/* How much room the loop has, and who takes most of the rest. */
+static void chroprof__tell_nothing(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_rank *r = q->top;
+    const chroprof_totals *t = &q->totals;
+    const uint64_t figures[] = { t->elapsed_ns, t->asleep_ns, t->elapsed_ns };
+    const uint64_t first[] = { r->exec_ns, t->elapsed_ns };
+    const uint64_t second[] = { r[1].exec_ns, t->elapsed_ns };
+    bool next = r[1].exec_ns && chroprof__is_tie(r->exec_ns, r[1].exec_ns);
+    chroprof__tell(c, t->asleep_ns < t->elapsed_ns / 5
+                          ? "No task stands out in %T, but the loop was idle for only %p of it"
+                          : "Nothing stands out in %T: the loop was idle for %p of it", figures);
+    if (r->exec_ns) {
+        chroprof__tell(c, ", and ", NULL);
+        chroprof__tell_site(c);
+        chroprof__tell(c, " took the most of all tasks, %p", first);
+    }
+    chroprof__tell(c, next ? "; the next took %p." : ".", second);
 }
 
 /* Nothing makes the loop slow: the list has at most what lacks detail. */
 static void chroprof__find_nothing(chroprof__inquiry *q)
 {
-    const chroprof_rank *r = q->top;
     const chroprof_totals *t = &q->totals;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
+    const uint64_t figures[] = { t->elapsed_ns, t->exit_ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, CHROPROF__PLACE_FINE,
+                                         q->top->exec_ns ? q->top : NULL, 0);
     c.site = 0;
-    c.n[0] = t->asleep_ns;
-    c.n[2] = r->exec_ns;
-    c.n[3] = r[1].exec_ns;
-    c.n[4] = t->exit_ns;
-    if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
+    if (q->count > 0 && q->keys[0] >> 32 > CHROPROF__PLACE_FINE)
         return;
     if (t->elapsed_ns < 1000000000 && t->iterations == 0 && t->idle_ns == 0) {
         chroprof__find_too_early(q);
         return;
     }
-    if (t->exit_ns >= 100000000) {
-        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop "
-                         "the program ran for %T4 more.", NULL, "");
-        return;
-    }
-    chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5
-                         ? "No task stands out in %T1, but the loop was idle for only %p01 of it"
-                         : "Nothing stands out in %T1: the loop was idle for %p01 of it",
-                     r->exec_ns ? ", and %s took the most of all tasks, %p21" : NULL,
-                     r[1].exec_ns && chroprof__is_tie(r->exec_ns, r[1].exec_ns)
-                         ? "; the next took %p31." : ".");
+    if (t->exit_ns >= 100000000)
+        chroprof__tell(&c, "Nothing stands out in %T, but after the last wait of the loop the "
+                           "program ran for %T more.", figures);
+    else
+        chroprof__tell_nothing(q, &c);
+    chroprof__report(q, &c);
 }
 
 /* Under chroprof run the code between waits has names of its own. */

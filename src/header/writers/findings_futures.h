@@ -76,16 +76,18 @@ static void chroprof__find_leak(chroprof__inquiry *q)
     }
     if (worst.name == NULL)
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
-    c.count = c.n[0] = chroprof__unfinished(&worst);
-    c.n[1] = worst.calls;
-    c.n[2] = others;
-    chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
-                     others == 0 ? NULL : others == 1 ? " One more site is like that."
-                                                      : " %c2 more sites are like that.",
-                     q->bare ? " If they are not to stay, they leak."
-                             : " They leak, or nothing reports their end: chroprof_completed, "
-                               "chroprof_failed or chroprof_cancelled.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, CHROPROF__PLACE_LEAKS, &worst,
+                                         0);
+    const uint64_t figures[] = { chroprof__unfinished(&worst), worst.calls };
+    chroprof__tell(&c, "%c of %c futures of ", figures);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " did not finish, and more come all the time.", NULL);
+    chroprof__tell(&c, others == 0 ? "" : others == 1 ? " One more site is like that."
+                                                      : " %c more sites are like that.", &others);
+    chroprof__tell(&c, q->bare ? " If they are not to stay, they leak."
+                               : " They leak, or nothing reports their end: chroprof_completed, "
+                                 "chroprof_failed or chroprof_cancelled.", NULL);
+    chroprof__report(q, &c);
 }
 
 /* Did futures of a site that began at different times finish at one, as they do if something that
@@ -140,11 +142,16 @@ static void chroprof__find_queue(chroprof__inquiry *q)
             worst = one;
     if (worst.name == NULL)
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_QUEUES, &worst, 0);
-    c.value_ns = c.n[0] = worst.latency_max_ns;
-    c.count = c.n[2] = worst.completed + worst.failed;
-    c.n[3] = worst.lifetime_ns / q->totals.elapsed_ns;
-    chroprof__report(q, &c, "%s waits up to %T0 for something outside of the loop: %c2 futures, "
-                     "%c3 at once on average.", NULL,
-                     " See what makes them wait, such as a pool of threads that is full.");
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_QUEUES, CHROPROF__PLACE_QUEUES,
+                                         &worst, 0);
+    const uint64_t figures[] = { worst.latency_max_ns, worst.completed + worst.failed,
+                                 worst.lifetime_ns / q->totals.elapsed_ns };
+    c.value_ns = worst.latency_max_ns;
+    if (c.value_ns < 100000000)             /* a tenth of a second is felt */
+        return;
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " waits up to %T for something outside of the loop: %c futures, %c at once "
+                       "on average. See what makes them wait, such as a pool of threads that is "
+                       "full.", figures);
+    chroprof__report(q, &c);
 }

@@ -37,7 +37,7 @@ static const char *chroprof__held_code(const chroprof__inquiry *q, const chropro
 }
 
 /* What a task waits for, where somebody saw that from outside, and what to do. The calls have these
- * names in chroprof run. */
+ * names in chroprof run; "": any other, which is named. */
 typedef struct chroprof__wait_words {
     char call[16], fact[44], cure[68];
 } chroprof__wait_words;
@@ -53,12 +53,19 @@ static const chroprof__wait_words *chroprof__words_of(const chroprof_task_wait *
         { "stopped", "was stopped by a signal", " See who sends it SIGSTOP or debugs it." },
         { "futex", "waits for another thread, or its lock,",
           " See who holds the lock, or do this in a thread." },
-        { "", "waits in %n", " Use an asynchronous client, or a thread." }
+        { "", "waits in ", " Use an asynchronous client, or a thread." }
     };
     size_t k = 0;
     while (words[k].call[0] != 0 && (!wait->estimated || strcmp(words[k].call, wait->call) != 0))
         k++;
     return words + k;
+}
+
+static void chroprof__tell_wait(chroprof__case *c, const chroprof_task_wait *wait)
+{
+    const chroprof__wait_words *words = chroprof__words_of(wait);
+    chroprof__tell(c, words->fact, NULL);
+    chroprof__tell_name(c, words->call[0] == 0 ? wait->call : "", CHROPROF__FINDS_FILE);
 }
 
 /* Not by the code that runs: so its samples tell where it is. */
@@ -81,8 +88,32 @@ static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chropro
     return false;
 }
 
+/* The code that held a stall, if it is known. */
+static void chroprof__tell_held(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const char *held = chroprof__held_code(q, c, q->stall.start_ns);
+    chroprof__tell(c, held ? ", mostly in " : "", NULL);
+    chroprof__tell_name(c, held ? held : "", CHROPROF__FINDS_CAUSE);
+}
+
+/* Who took most of the stall was off its processor, though the code went on. */
+static void chroprof__tell_stall_off(const chroprof__inquiry *q, chroprof__case *c,
+                                     const chroprof_task_wait *wait)
+{
+    uint64_t exec_ns = q->stall.shares->exec_ns;
+    const uint64_t share[] = { exec_ns, q->stall.length_ns };
+    const uint64_t off_ns[] = { wait->longest_ns < exec_ns ? wait->longest_ns : exec_ns };
+    chroprof__tell(c, ": ", NULL);
+    chroprof__tell_site(c);
+    chroprof__tell(c, " took %p of it", share);
+    chroprof__tell_held(q, c);
+    chroprof__tell(c, ". About %T of it were off CPU: it ", off_ns);
+    chroprof__tell_wait(c, wait);
+    chroprof__tell(c, ".", NULL);
+}
+
 /* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
-static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__case *c)
+static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case *c)
 {
     const chroprof_stall_share *most = q->stall.shares;
     chroprof_task_wait wait;
@@ -91,34 +122,32 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
     bool found = false;
     if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
         wait.longest_ns < most->exec_ns / 2)
-        return NULL;
+        return false;
     while (!found && chroprof_next_rank(q->p, &cursor, &row))
         found = row.id == most->site;
     const chroprof__wait_words *words = chroprof__words_of(&wait);
-    c->other = wait.call;
-    c->fact = words->fact;
-    c->cure = words->cure;
-    c->n[3] = wait.total_ns;
-    c->n[4] = found ? row.exec_ns : wait.total_ns;
-    chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
+    uint64_t of_ns[] = { wait.total_ns, found ? row.exec_ns : wait.total_ns };
+    chroprof__lower(of_ns, of_ns[1]);       /* what came after the last wait is no task */
     if (!chroprof__is_call(words)) {
-        c->held = chroprof__held_code(q, c, q->stall.start_ns);
-        c->n[3] = most->exec_ns;
-        c->n[4] = wait.longest_ns < most->exec_ns ? wait.longest_ns : most->exec_ns;
-        return ": %s took %p30 of it%h. About %T4 of it were off CPU: it %f.%u";
+        chroprof__tell_stall_off(q, c, &wait);
+    } else {
+        bool within = !wait.estimated && *wait.within != 0;
+        c->name = within ? wait.within : c->name;
+        c->file = within ? "" : c->file;
+        chroprof__tell(c, ": ", NULL);
+        chroprof__tell_site(c);
+        chroprof__tell(c, " ", NULL);
+        chroprof__tell_wait(c, &wait);
+        chroprof__tell(c, within ? ", for %T in all." : wait.estimated ? " for about %T of its %T."
+                                                                     : " for %T of its %T.", of_ns);
     }
-    if (wait.estimated)
-        return ": %s %f for about %T3 of its %T4.%u";
-    if (*wait.within == 0)
-        return ": %s %f for %T3 of its %T4.%u";
-    c->name = wait.within;
-    c->file = "";
-    return ": %s %f, for %T3 in all.%u";
+    chroprof__tell(c, words->cure, NULL);
+    return true;
 }
 
-/* What a tenth of the whole windows had to do, those with most, n[3] of n[4]. False: there are too
- * few windows, or all are much alike. */
-static bool chroprof__busiest_tenth(const chroprof__inquiry *q, chroprof__case *c)
+/* The work of a tenth of the whole windows, those with most, and their time. False: there are too
+ * few windows, or all are much alike: of the run so much was work. */
+static bool chroprof__busiest_tenth(const chroprof__inquiry *q, uint32_t run_ppm, uint64_t *tenth)
 {
     uint32_t count[101];
     uint64_t work_ns[101], width_ns = 0, some = 0, all = chroprof_windows(q->p, NULL, 0);
@@ -134,34 +163,39 @@ static bool chroprof__busiest_tenth(const chroprof__inquiry *q, chroprof__case *
         count[chroprof__ppm(ns, width_ns) / 10000 % 101]++;
         work_ns[chroprof__ppm(ns, width_ns) / 10000 % 101] += ns;
     }
-    c->n[3] = 0;
+    tenth[0] = 0;
     for (int k = 100; k >= 0 && some * 10 < all; k--) {
         some += count[k];
-        c->n[3] += work_ns[k];
+        tenth[0] += work_ns[k];
     }
-    c->n[4] = some * width_ns;
-    return all >= 20 && some * 5 <= all &&
-           chroprof__ppm(c->n[3], c->n[4]) > chroprof__ppm(c->n[0], c->n[1]) + 50000;
+    tenth[1] = some * width_ns;
+    return all >= 20 && some * 5 <= all && chroprof__is_part(tenth[0], tenth[1], run_ppm + 50001);
 }
 
-/* At which load would a wait no longer be left? Where the figures can be trusted, and work comes
- * with load: not of a program that hangs or spins, of its start, or of a few iterations. */
+/* At which load would a wait no longer be left? Below 60 % there is room for much more. Where the
+ * figures can be trusted, and work comes with load: not of a program that hangs or spins, of its
+ * start, or of a few iterations. */
 static void chroprof__find_saturation(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    uint64_t apart_ns = t->start_ns + t->exit_ns;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, NULL,
-                                         chroprof__minus(q->work, apart_ns));
-    c.share_of = c.n[1] = chroprof__minus(t->elapsed_ns, apart_ns);
-    c.count = t->iterations;
-    if (c.n[0] == 0 || (q->count > 0 && q->keys[0] >> 32 >= 70))
+    uint64_t apart_ns = t->start_ns + t->exit_ns, work_ns = chroprof__minus(q->work, apart_ns);
+    uint64_t run_ns = chroprof__minus(t->elapsed_ns, apart_ns), tenth[2];
+    uint32_t ppm = chroprof__ppm(work_ns, run_ns);
+    const uint64_t figures[] = { run_ns / (work_ns / 10 + 1), work_ns, run_ns };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, CHROPROF__PLACE_SATURATES,
+                                         NULL, work_ns);
+    c.share_of = run_ns;
+    if (ppm < 600000 || work_ns < 1000000000 || t->iterations < 100 ||
+        (q->count > 0 && q->keys[0] >> 32 >= CHROPROF__PLACE_SPINS))
         return;
-    c.n[2] = c.n[1] / (c.n[0] / 10 + 1);
-    bool tenth = chroprof__busiest_tenth(q, &c);
-    chroprof__report(q, &c, c.n[2] > 10
-                         ? "The loop has room for at most %x2 times this load: it was busy for "
-                           "%p01 of the run"
-                         : "The loop has next to no room for more load: it was busy for %p01 of "
-                           "the run",
-                     tenth ? ", and for %p34 of its busiest tenth" : NULL, ".");
+    if (figures[0] > 10)
+        chroprof__tell(&c, "The loop has room for at most %f times this load: it was busy for %p "
+                           "of the run", figures);
+    else
+        chroprof__tell(&c, "The loop has next to no room for more load: it was busy for %p of the "
+                           "run", figures + 1);
+    if (chroprof__busiest_tenth(q, ppm, tenth))
+        chroprof__tell(&c, ", and for %p of its busiest tenth", tenth);
+    chroprof__tell(&c, ".", NULL);
+    chroprof__report(q, &c);
 }

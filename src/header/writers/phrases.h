@@ -9,16 +9,6 @@
  * worth a sentence and in which order. Relies on the public reads alone, so a view, a difference
  * and a merged profile have findings too. The text report, the JSON and the command show them. */
 
-/* What a kind needs before it is said, and its place. grave: its place if the figures of other
- * findings depend on it. All of the least values must be reached. */
-typedef struct chroprof__finding_rule {
-    uint8_t place, grave;          /* the larger comes first; equal ones by share_ppm */
-    uint32_t share_ppm;            /* least share of the elapsed time */
-    uint32_t part_ppm;             /* least part of what the sentence compares it with */
-    uint32_t value_ms;
-    uint32_t count;
-} chroprof__finding_rule;
-
 enum {
     CHROPROF__FINDS_EARLY_MS = 100,    /* a shorter profile is mostly the program's start */
     CHROPROF__FINDS_WINDOWS = 128,     /* RISING looks at so many at most */
@@ -28,49 +18,28 @@ enum {
     CHROPROF__FINDS_FRAMES = 12        /* of a sampled stack, from its innermost */
 };
 
-static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COUNT] = {
-    /* OCCUPIES: below 20 % of the run the loop has room for five times as much; below 25 % of the
-     * time that was not idle it is one of many. It must lead the next site by a quarter. */
-    { 50, 50, 200000, 250000, 0, 0 },
-    /* RISING: it says more than the average that OCCUPIES has. Below 20 % of the last quarter it is
-     * no load; 500000: in the first quarter at most half as much; 4 windows: fewer are a burst. */
-    { 52, 52, 200000, 500000, 0, 4 },
-    /* UNINSTRUMENTED: as a site, but from 10 % on, as it hides what else there is. grave: the
-     * longest stall is a part of it, so it explains that too. */
-    { 50, 65, 100000, 250000, 0, 0 },
-    /* NO_IDLE: first of all but HANGS, since waits and work can't be told apart. Below 20 % the
-     * loop may be too busy to wait; half a second may be the program's start. */
-    { 80, 80, 200000, 0, 500, 0 },
-    /* STALL: stall_ns is the user's own threshold. grave: from 100 ms on people notice. */
-    { 45, 60, 0, 0, 0, 1 },
-    /* DELAYS: a site that had 25 % of the blame, while 0.1 tasks waited on average (count is in
-     * thousandths): with fewer the loop is nowhere near full. */
-    { 47, 47, 0, 250000, 0, 100 },
-    /* HANGS: a second without an event, in a task; what is shorter will be a stall. */
-    { 90, 90, 0, 0, 1000, 0 },
-    /* LEAKS: see chroprof__leaks. */
-    { 40, 40, 0, 0, 0, 100 },
-    /* PREEMPTED: it changes what OCCUPIES means. Half of its time without CPU; 50 samples know that
-     * half within 15 points. */
-    { 53, 53, 50000, 500000, 0, 50 },
-    /* COST: from 2 % on it disturbs what is measured; see chroprof__find_cost. */
-    { 35, 35, 20000, 0, 1, 0 },
-    /* FULL: grave: time is billed to another name, not only detail lost. */
-    { 20, 29, 0, 0, 0, 1 },
-    /* ORDER: a few come with attaching to a program under way; 0.1 % of the events do not. grave:
-     * much time is untracked for it. */
-    { 29, 75, 0, 1000, 0, 10 },
-    /* FINE: after what makes a loop slow, before what only lacks detail. */
-    { 28, 28, 0, 0, 0, 0 },
-    /* SPINS: it takes a processor, and nothing else that is said of the loop is true then. 5,000
-     * waits a second, of all those nine in ten. */
-    { 70, 70, 0, 900000, 0, 5000 },
-    /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
-    { 38, 38, 0, 0, 100, 10 },
-    /* SATURATES: below 60 % there is room for much more. After FINE, which it may go with. */
-    { 27, 27, 600000, 0, 1000, 100 },
-    /* STUTTERS: twice a second is often, and 5 % of the run is felt. After the stalls. */
-    { 44, 44, 50000, 0, 0, 2 }
+/* Places in the list, the first ones last. What is grave stands further in front. */
+enum {
+    CHROPROF__PLACE_FULL = 20,
+    CHROPROF__PLACE_SATURATES = 27,    /* after FINE, which it may go with */
+    CHROPROF__PLACE_FINE = 28,         /* after what makes a loop slow, before what lacks detail */
+    CHROPROF__PLACE_ORDER = 29,
+    CHROPROF__PLACE_FULL_GRAVE = 29,   /* time is billed to another name, not only detail lost */
+    CHROPROF__PLACE_COST = 35,
+    CHROPROF__PLACE_QUEUES = 38,
+    CHROPROF__PLACE_LEAKS = 40,
+    CHROPROF__PLACE_STUTTERS = 44,     /* after the stalls */
+    CHROPROF__PLACE_STALL = 45,
+    CHROPROF__PLACE_DELAYS = 47,
+    CHROPROF__PLACE_OCCUPIES = 50, CHROPROF__PLACE_UNINSTRUMENTED = 50,
+    CHROPROF__PLACE_RISING = 52,       /* says more than the average that OCCUPIES has */
+    CHROPROF__PLACE_PREEMPTED = 53,    /* changes what OCCUPIES means */
+    CHROPROF__PLACE_STALL_GRAVE = 60,
+    CHROPROF__PLACE_UNINSTRUMENTED_GRAVE = 65,     /* explains the longest stall, too */
+    CHROPROF__PLACE_SPINS = 70,        /* nothing else that is said of the loop is true then */
+    CHROPROF__PLACE_ORDER_GRAVE = 75,
+    CHROPROF__PLACE_NO_IDLE = 80,      /* waits and work can't be told apart */
+    CHROPROF__PLACE_HANGS = 90
 };
 
 /* One reading of a profile for its findings. */
@@ -89,19 +58,16 @@ typedef struct chroprof__inquiry {
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
 } chroprof__inquiry;
 
-/* What may be a finding: the figures that its rule judges, and those of its sentence. */
+/* What may be a finding, and what is said of it so far. Each function that makes one says what the
+ * sentence needs, and why. */
 typedef struct chroprof__case {
     chroprof_finding_kind kind;
-    bool grave;
+    uint32_t place;                /* the larger comes first; equal ones by their share */
     uint32_t site, line;
-    const char *name, *file;       /* %s of the sentence */
+    const char *name, *file;       /* of what the sentence is about */
     uint64_t share, share_of;
-    uint64_t part, whole;
-    uint64_t value_ns, at_ns, count;
-    uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
-    const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
-    const char *held;              /* %h: ", mostly in " this, if it is not NULL */
-    const char *other;             /* %n: another site's, or that of a function; "": none */
+    uint64_t value_ns, at_ns;
+    chroprof__phrase said;
 } chroprof__case;
 
 /* Parts in a million, rounded down; whole 0: none. */
@@ -113,17 +79,22 @@ static uint32_t chroprof__ppm(uint64_t part, uint64_t whole)
     return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
 }
 
-/* A case about so much of the elapsed time, n[0] of n[1], and if its rule asks for a part, of the
- * time that was not idle. site NULL: about the loop's own. */
+/* Is it at least so many parts in a million? */
+static bool chroprof__is_part(uint64_t part, uint64_t whole, uint32_t least_ppm)
+{
+    return chroprof__ppm(part, whole) >= least_ppm;
+}
+
+/* A case about so much of the elapsed time. site NULL: about the loop's own. */
 static chroprof__case chroprof__case_of(const chroprof__inquiry *q, chroprof_finding_kind kind,
-                                        const chroprof_rank *site, uint64_t ns)
+                                        uint32_t place, const chroprof_rank *site, uint64_t ns)
 {
     chroprof__case c;
-    memset(&c, 0, sizeof(c));
+    memset(&c, 0, sizeof(c));               /* what is behind the text is 0 as well */
     c.kind = kind;
-    c.share = c.part = c.value_ns = c.n[0] = ns;
-    c.whole = q->work;
-    c.share_of = c.n[1] = q->totals.elapsed_ns;
+    c.place = place;
+    c.share = c.value_ns = ns;
+    c.share_of = q->totals.elapsed_ns;
     c.name = site ? site->name : "uninstrumented code";
     c.file = site ? site->file : "";
     c.line = site ? site->line : 0;
@@ -160,19 +131,29 @@ static void chroprof__say_name(chroprof__phrase *s, const char *name, uint32_t m
     }
 }
 
-/* name (file:line) */
-static void chroprof__say_site(chroprof__phrase *s, const chroprof__case *c)
+/* More of the sentence: figures as chroprof__say says them, */
+static void chroprof__tell(chroprof__case *c, const char *text, const uint64_t *figures)
+{
+    chroprof__say(&c->said, text, figures);
+}
+
+/* a name, */
+static void chroprof__tell_name(chroprof__case *c, const char *name, uint32_t most)
+{
+    chroprof__say_name(&c->said, name, most);
+}
+
+/* and what it is about: name (file:line) */
+static void chroprof__tell_site(chroprof__case *c)
 {
     const char *base = chroprof__base_name(c->file);
-    chroprof__say_name(s, *c->name ? c->name : "(empty)", CHROPROF__FINDS_NAME);
+    const uint64_t line[] = { c->line };
+    chroprof__tell_name(c, *c->name ? c->name : "(empty)", CHROPROF__FINDS_NAME);
     if (*base == 0)
         return;
-    chroprof__say_text(s, " (");
-    chroprof__say_name(s, base, CHROPROF__FINDS_FILE);
-    chroprof__say_text(s, c->line ? ":" : "");
-    if (c->line)
-        chroprof__say_fixed(s, c->line, 0, 1);
-    chroprof__say_text(s, ")");
+    chroprof__tell(c, " (", NULL);
+    chroprof__tell_name(c, base, CHROPROF__FINDS_FILE);
+    chroprof__tell(c, c->line ? ":%d)" : ")", line);
 }
 
 /* A name of the C library or of the kernel's code tells nobody where to look. */
@@ -218,73 +199,12 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
     return name;
 }
 
-/* Words with at most the other name in them, as %n. */
-static void chroprof__say_phrase(chroprof__phrase *s, const chroprof__case *c, const char *words)
+/* Takes the case into the list. */
+static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c)
 {
-    char one[2] = { 0, 0 };
-    for (; *words != 0; words++) {
-        one[0] = *words;
-        if (*words == '%')
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
-        else
-            chroprof__say_text(s, one);
-        words += *words == '%';
-    }
-}
-
-/* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1], %x0 tenths; %s is the site, %o its bare name, %n the other name, %w that with more of
- * it. */
-static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
-{
-    char one[2] = { 0, 0 };
-    for (; *sentence != 0; sentence++) {
-        one[0] = *sentence;
-        if (*sentence != '%') {
-            chroprof__say_text(s, one);
-            continue;
-        }
-        char how = *++sentence;
-        if (how == 'h') {
-            chroprof__say_text(s, c->held ? ", mostly in " : "");
-            chroprof__say_name(s, c->held ? c->held : "", CHROPROF__FINDS_CAUSE);
-        } else if (how == 'f' || how == 'u') {
-            chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
-        } else if (how == 's') {
-            chroprof__say_site(s, c);
-        } else if (how == 'o') {
-            chroprof__say_text(s, c->name);
-        } else if (how == 'n') {
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
-        } else if (how == 'w') {
-            chroprof__say_name(s, c->other, CHROPROF__FINDS_CAUSE);
-        } else if (how == 'p') {
-            const uint64_t pair[] = { c->n[sentence[1] - '0'], c->n[sentence[2] - '0'] };
-            chroprof__say_figure(s, how, pair);
-            sentence += 2;
-        } else {
-            chroprof__say_figure(s, how == 'x' ? 'f' : how, c->n + (*++sentence - '0'));
-        }
-    }
-}
-
-/* Takes the case into the list if the rule of its kind allows it. The sentence: what was found,
- * more of it or NULL, what to do. */
-static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, const char *fact,
-                             const char *more, const char *cure)
-{
-    const chroprof__finding_rule *rule = chroprof__finding_rules + c->kind;
     uint32_t share_ppm = chroprof__ppm(c->share, c->share_of);
-    uint64_t key = (uint64_t)(c->grave ? rule->grave : rule->place) << 32 | share_ppm;
+    uint64_t key = (uint64_t)c->place << 32 | share_ppm;
     size_t k = q->count;
-    chroprof__phrase said;
-    if (share_ppm < rule->share_ppm || c->count < rule->count ||
-        chroprof__ppm(c->part, c->whole) < rule->part_ppm || c->value_ns / 1000000 < rule->value_ms)
-        return;
-    memset(&said, 0, sizeof(said));         /* what is behind the text is 0 as well */
-    chroprof__say_case(&said, c, fact);
-    chroprof__say_case(&said, c, more ? more : "");
-    chroprof__say_case(&said, c, cure);
     for (q->count++; k > 0 && q->keys[k - 1] < key; k--) {
         q->keys[k] = q->keys[k - 1];
         if (k < q->capacity)
@@ -298,5 +218,5 @@ static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, cons
     q->out[k].share_ppm = share_ppm;
     q->out[k].value_ns = c->value_ns;
     q->out[k].at_ns = c->at_ns;
-    memcpy(q->out[k].text, said.text, sizeof said.text);
+    memcpy(q->out[k].text, c->said.text, sizeof c->said.text);
 }

@@ -139,36 +139,12 @@ static const char *chroprof__flow(chroprof__page *g, const char *text, uint32_t 
     return text;
 }
 
-/* Says a text in which %t and its like stand for the next of the figures, see
- * chroprof__say_figure; %7t: right-aligned in 7 columns. */
-static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t *figures)
-{
-    chroprof__phrase one;
-    char letter[2] = { 0, 0 };
-    s->used = 0;
-    s->text[0] = 0;
-    for (; *text != 0; text++) {
-        letter[0] = *text;
-        if (*text != '%') {
-            chroprof__say_text(s, letter);
-            continue;
-        }
-        uint32_t width = text[1] >= '0' && text[1] <= '9' ? (uint32_t)(*++text - '0') : 0;
-        one.used = 0;
-        chroprof__say_figure(&one, *++text, figures);
-        figures += strchr("wph", *text) != NULL ? 2 : 1;
-        for (uint32_t k = chroprof__columns_of(one.text); k < width; k++)
-            chroprof__say_text(s, " ");
-        chroprof__say_text(s, one.text);
-    }
-}
-
 /* Shows what chroprof__say says, with marks and line feeds in it. */
 static void chroprof__print(chroprof__page *g, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
     const char *at = s.text;
-    chroprof__say(&s, text, figures);
+    chroprof__say_only(&s, text, figures);
     while (*at != 0) {
         const char *mark = at;
         uint32_t code = chroprof__next_code(&at);
@@ -219,7 +195,7 @@ static void chroprof__show_item(chroprof__page *g, const char *before, uint32_t 
                            const char *name, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
-    chroprof__say(&s, text, figures);
+    chroprof__say_only(&s, text, figures);
     uint32_t width = name == NULL ? 0 : *name != 0 ? chroprof__columns_of(name) : 7;
     width = (width < 32 ? width : 32) + chroprof__columns_of(s.text);
     chroprof__show(g, before);
@@ -249,7 +225,7 @@ static void chroprof__show_location(chroprof__page *g, const char *file, uint32_
 {
     const uint64_t figures[] = { line };
     chroprof__phrase s;
-    chroprof__say(&s, line > 0 ? ":%d" : "", figures);
+    chroprof__say_only(&s, line > 0 ? ":%d" : "", figures);
     uint32_t room = width - (s.used + 4 <= width ? (uint32_t)s.used : 0);
     if (*file == 0)
         return;

@@ -150,8 +150,8 @@ static void chroprof__series_axis(chroprof__page *g, const chroprof__series *s)
     const uint64_t half = s->span_ns / 2;
     uint32_t begin = s->label_room + 2, end = begin + s->width;
     chroprof__phrase middle, last;
-    chroprof__say(&middle, "%t", &half);
-    chroprof__say(&last, "%t", &s->span_ns);
+    chroprof__say_only(&middle, "%t", &half);
+    chroprof__say_only(&last, "%t", &s->span_ns);
     chroprof__blank_to(g, begin);
     chroprof__print(g, CHROPROF__DIM "0", NULL);
     while (g->column < begin + (s->width - chroprof__columns_of(middle.text)) / 2)

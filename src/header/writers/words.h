@@ -218,4 +218,37 @@ static void chroprof__say_figure(chroprof__phrase *s, char how, const uint64_t *
     default: chroprof__say_fixed(s, *figures, 0, 1);
     }
 }
+
+/* Says a text in which %t and its like stand for the next of the figures, as the letters above;
+ * %7t: right-aligned in 7 columns. */
+static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t *figures)
+{
+    char letter[2] = { 0, 0 };
+    chroprof__phrase one;
+    for (; *text != 0; text++) {
+        letter[0] = *text;
+        if (*text != '%') {
+            chroprof__say_text(s, letter);
+            continue;
+        }
+        uint32_t width = text[1] >= '0' && text[1] <= '9' ? (uint32_t)(*++text - '0') : 0;
+        one.used = 0;
+        chroprof__say_figure(&one, *++text, figures);
+        figures += strchr("wph", *text) != NULL ? 2 : 1;
+        for (const char *at = one.text; *at != 0; at++)     /* each byte a column, but in micro */
+            width -= width > 0 && ((unsigned char)*at & 0xC0u) != 0x80u;
+        for (; width > 0; width--)
+            chroprof__say_text(s, " ");
+        chroprof__say_text(s, one.text);
+    }
+}
+
+/* A phrase that is no more than that. */
+CHROPROF__UNUSED static void chroprof__say_only(chroprof__phrase *s, const char *text,
+                                                const uint64_t *figures)
+{
+    s->used = 0;
+    s->text[0] = 0;
+    chroprof__say(s, text, figures);
+}
 #endif
