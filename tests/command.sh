@@ -704,4 +704,21 @@ else
     fail demo_builds "$(head -n 1 "$scratch/err")"
 fi
 
+# a trace that is a multiple of its profile is refused, unless somebody wants it
+if command -v python3 >/dev/null 2>&1; then
+    python3 - >"$scratch/wide.json" <<'END'
+import json, sys
+rows = [dict(start_ns=i * 1000, end_ns=i * 1000 + 1000, busy_ns=900, idle_ns=0, uninstrumented_ns=0,
+             untracked_ns=0) for i in range(3000)]
+sites = [dict(id=i + 4, name=f"{i}" + 900 * "n", file="f", line=1, exec_ns=3000, windows=[1] * 3000)
+         for i in range(60)]
+json.dump({"chroprof": 3, "name": "x", "sites": sites, "stalls": [], "windows": rows,
+           "futures": []}, sys.stdout)
+END
+    run trace "$scratch/wide.json" -o /dev/null
+    expect trace_too_large 1 "larger than 200 MiB"
+    run trace "$scratch/wide.json" --any-size -o /dev/null
+    expect trace_of_any_size 0
+fi
+
 finish

@@ -43,7 +43,7 @@ bool trace_write(const profile_text *p, bool windows, FILE *out)
 typedef struct trace_words {
     const char *source;
     const char *out_name;
-    bool windows;
+    bool windows, any_size;
     profile_text profile;
 } trace_words;
 
@@ -52,6 +52,8 @@ static const tool_option trace_options[] = {
       offsetof(trace_words, out_name), NULL },
     { "windows", 'w', NULL, "show the whole run by its windows", set_flag,
       offsetof(trace_words, windows), NULL },
+    { "any-size", '\0', NULL, "write a trace that is 50 times as large as its profile, and\n"
+      "larger than 200 MiB", set_flag, offsetof(trace_words, any_size), NULL },
     HIDE_IDS
 };
 
@@ -110,6 +112,9 @@ static int trace_run(const tool_command *command, int count, char **words)
         return result;
     }
     result = TOOL_INPUT;
+    if (run.any_size) {
+        trace_of_any_size();
+    }
     if (output_possible(run.out_name) && profile_load_or_replay(&run.profile, run.source)) {
         bool steps = !run.windows && trace_of_steps(run.profile.view);
         if (steps || profile_symbolize(&run.profile, NULL)) {

@@ -16,4 +16,7 @@ bool trace_of_steps(const chroprof *view);
  * made of a block with steps, its code has its names already. false, with a message. */
 bool trace_write(const profile_text *p, bool windows, FILE *out);
 
+/* From now on a trace may be many times as large as its profile. */
+void trace_of_any_size(void);
+
 #endif

@@ -17,8 +17,16 @@ typedef struct trace {
     uint64_t begin;
     uint64_t stalls;           /* written so far */
     FILE *out;
+    uint64_t bytes;            /* written, about; more than `most` are refused */
+    uint64_t most;
     bool comma;
 } trace;
+
+/* Of this profile into this file. */
+void trace_open(trace *t, const profile_text *p, FILE *out);
+
+/* So many bytes more. With a message, the last one: it is too large. */
+void trace_count(trace *t, uint64_t bytes);
 
 /* Begins an event of process 1, which stays open for more. */
 void trace_begin(trace *t, const char *phase);

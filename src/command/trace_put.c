@@ -8,11 +8,51 @@
 
 #include "message.h"
 #include "stacks.h"
+#include "trace.h"
 
 /* >>trace writing */
 
+/* No program that was seen has a trace of more than 20 times its profile. */
+#define TRACE_MOST (UINT64_C(200) << 20)
+#define TRACE_TIMES 50
+#define TRACE_EVENT 100        /* bytes of an event without its names */
+
+static bool *any_size(void)
+{
+    static bool any;
+    return &any;
+}
+
+void trace_of_any_size(void)
+{
+    *any_size() = true;
+}
+
+void trace_open(trace *t, const profile_text *p, FILE *out)
+{
+    uint64_t size = p->bytes.used > p->block.size ? p->bytes.used : p->block.size;
+    t->profile = p;
+    t->out = out;
+    t->most = TRACE_TIMES * size > TRACE_MOST ? TRACE_TIMES * size : TRACE_MOST;
+}
+
+/* Small rows of a damaged profile may each have long names: that is told before the disk is full, and
+ * there is nobody to go back to. */
+void trace_count(trace *t, uint64_t bytes)
+{
+    t->bytes += bytes;
+    if (t->bytes > t->most && !*any_size()) {
+        tool_message("%s: its trace is larger than %" PRIu64 " MiB, so the file ends there and can't "
+                     "be opened; if you want it whole: chroprof trace --any-size", t->profile->source,
+                     t->most >> 20);
+        (void)fflush(t->out);
+        exit(TOOL_INPUT);
+    }
+}
+
 void trace_begin(trace *t, const char *phase)
 {
+    trace_count(t, TRACE_EVENT);
     (void)fprintf(t->out, "%s\n{\"ph\":\"%s\",\"pid\":1", t->comma ? "," : "", phase);
     t->comma = true;
 }
@@ -25,6 +65,7 @@ void trace_time(trace *t, uint64_t ns)
 
 void trace_raw(trace *t, json_text text)
 {
+    trace_count(t, text.length);
     (void)fwrite(text.bytes, 1, text.length, t->out);
 }
 

@@ -61,12 +61,14 @@ __attribute__((format(printf, 2, 3)))
 static void steps_put(const steps_trace *s, const char *format, ...)
 {
     va_list values;
+    int count;
     if (s->counts) {
         return;
     }
     va_start(values, format);
-    (void)vfprintf(s->t->out, format, values);
+    count = vfprintf(s->t->out, format, values);
     va_end(values);
+    trace_count(s->t, count > 0 ? (uint64_t)count : 0);
 }
 
 /* Begins an event, which stays open for more. */
@@ -548,8 +550,7 @@ bool trace_steps(const profile_text *p, const timeline *ring, FILE *out)
         return false;
     }
     memset(&t, 0, sizeof t);
-    t.profile = p;
-    t.out = out;
+    trace_open(&t, p, out);
     t.ring = true;
     s->t = &t;
     s->ring = ring;

@@ -68,7 +68,7 @@ static uint64_t trace_percent(uint64_t part, const window_row *w)
     return part * 100000 / whole;
 }
 
-static void trace_count(trace *t, uint64_t part, const window_row *w)
+static void trace_share_of(trace *t, uint64_t part, const window_row *w)
 {
     uint64_t share = trace_percent(part, w);
     (void)fprintf(t->out, ":%llu.%03u", (unsigned long long)(share / 1000),
@@ -88,19 +88,19 @@ static void trace_counters(trace_line *l, const window_row *w)
     }
     for (size_t i = 0; i < l->windows.site_count && i < TRACE_COUNTERS; i++) {
         trace_site_name(&l->t, &l->windows.sites[i]);
-        trace_count(&l->t, l->windows.exec[i], w);
+        trace_share_of(&l->t, l->windows.exec[i], w);
         (void)fputc(',', l->t.out);
     }
     (void)fputs("\"(other sites)\"", l->t.out);
-    trace_count(&l->t, rest, w);
+    trace_share_of(&l->t, rest, w);
     (void)fputs("}}", l->t.out);
     trace_begin(&l->t, "C");
     (void)fputs(",\"name\":\"loop, %\"", l->t.out);
     trace_time(&l->t, w->start);
     (void)fputs(",\"args\":{\"busy\"", l->t.out);
-    trace_count(&l->t, w->busy, w);
+    trace_share_of(&l->t, w->busy, w);
     (void)fputs(",\"loop\"", l->t.out);
-    trace_count(&l->t, w->loop, w);
+    trace_share_of(&l->t, w->loop, w);
     (void)fputs("}}", l->t.out);
 }
 
@@ -117,8 +117,7 @@ bool trace_windows(const profile_text *p, FILE *out)
     trace *t = &l.t;
     bool ok;
     memset(&l, 0, sizeof l);
-    t->profile = p;
-    t->out = out;
+    trace_open(t, p, out);
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
     trace_begin(t, "M");
     (void)fputs(",\"name\":\"process_name\",\"args\":{\"name\":", out);
