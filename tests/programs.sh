@@ -722,7 +722,7 @@ options=''
 . tests/programs_attach.sh
 for one in redis_keys redis_eval lighttpd memcached tmux neovim neovim_requests glib node asyncio curl transmission \
     attach_redis_eval attach_redis_keys attach_nginx attach_musl attach_libuv attach_go \
-    attach_agrees plain; do
+    attach_node attach_agrees plain; do
     unset compared
     test_$one
     end_all

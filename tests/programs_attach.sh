@@ -9,6 +9,7 @@
 #   attach_nginx         a regular expression that backtracks     pcre2_match
 #   attach_musl          a static program: a client in a callback that waits for its answer
 #   attach_libuv         a callback of libuv that does not come back
+#   attach_node          a busy handler in JavaScript; without its map, how to get names
 #   attach_agrees        run and attach tell the same of it as it knows itself
 #   attach_go            a function that computes, by CPU time; no idle, no stalls, and why
 
@@ -20,7 +21,7 @@ beside() {
         rm -f "$scratch/$way".*
         (cd "$scratch" && exec sh -c 'exec >"$0.out" 2>"$0.err" && exec "$@"' "$scratch/$way" "$@") \
             </dev/null &
-        server=$!
+        server=$! pid=$!
         [ $way = plain ] || observe
         $talk >"$scratch/$way.talk" 2>&1
         if waits_for has_ended; then ends; else
@@ -28,6 +29,7 @@ beside() {
             end_all
         fi
         [ $way = plain ] || observed
+        rm -f "/tmp/perf-$pid.map"
     done
     for part in out err; do wc -l <"$scratch/plain.$part" >"$scratch/plain.$part.lines"
         wc -l <"$scratch/attach.$part" >"$scratch/attach.$part.lines"; done
@@ -294,4 +296,31 @@ test_attach_agrees() {
     options=
     agrees run
     agrees attach
+}
+
+test_attach_node() {
+    needs attach_node node || return
+    watchable attach_node || return
+    cat >"$scratch/busy.js" <<'END'
+function busyHandler(n) {
+    let x = 0;
+    for (let i = 0; i < n; i++) x = (x * 31 + i) % 1000003;
+    return x;
+}
+function onTick() {
+    busyHandler(20000000);
+    setTimeout(onTick, 20);
+}
+process.on("SIGTERM", () => { console.log("ended"); process.exit(7); });
+onTick();
+console.log("ready");
+END
+    serves() { grep -q ready "$scratch/$way.out"; }
+    beside attach_node attach_ends node --perf-basic-prof --interpreted-frames-native-stack \
+        "$scratch/busy.js"
+    blames attach_node 'busyHandler'
+    beside attach_node_unnamed attach_ends node "$scratch/busy.js"
+    if grep -q 'JavaScript have no names; node writes them' "$scratch/report"; then
+        ok attach_node_map
+    else fail attach_node_map "$(head -n 3 "$scratch/report" | tr '\n' '|')"; fi
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../chroprof.h"
+#include "../run/board.h"
 #include "attach_live.h"
 #include "attach_state.h"
 #include "block.h"
@@ -75,6 +76,24 @@ static bool has_process(pid_t pid)
     return attach_status(pid, "Name:", text, sizeof text);
 }
 
+/* Code that V8 makes has names only in a map that it writes if it was asked to at the start. */
+static void tell_node(pid_t pid)
+{
+    char path[64];
+    char link[512];
+    ssize_t count;
+    const char *name;
+    (void)snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    count = readlink(path, link, sizeof link - 1);
+    link[count > 0 ? count : 0] = '\0';
+    name = last_part(link);
+    (void)snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)pid);
+    if ((strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0) && access(path, R_OK) != 0) {
+        tool_message("attach: its functions in JavaScript have no names; node writes them to %s if "
+                     "it is started with --perf-basic-prof --interpreted-frames-native-stack", path);
+    }
+}
+
 /* Stopped itself, it would keep a thread stopped. */
 static void catch_signals(void)
 {
@@ -123,6 +142,7 @@ static bool begin_attach(attach *a, const char *word)
     }
     a->program_mark = attach_program(a->pid);
     attach_python_begin(a->pid);
+    tell_node(a->pid);
     a->begin_ns = attach_now();
     return true;
 }

@@ -54,7 +54,7 @@ static void add_modules(chroprof *p, const attach_log *log)
         for (size_t k = 0; k < count; k++) {
             attach_module found;
             chroprof_module m;
-            if (attach_find(frames[k] - (k > 0), &found)) {
+            if (attach_find(frames[k] - (k > 0), &found) && found.path[0] != '\0') {
                 memset(&m, 0, sizeof m);
                 m.path = found.path;
                 m.build_id = found.build_id;

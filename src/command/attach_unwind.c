@@ -20,6 +20,7 @@
 #include "../run/python.h"
 #include "elf.h"
 #include "elf_ranges.h"
+#include "perf_map.h"
 
 static pid_t watched_pid;
 static uint64_t program_mark;  /* attach_program */
@@ -27,7 +28,7 @@ static uint64_t program_mark;  /* attach_program */
 /* >>modules, by /proc/PID/maps */
 
 typedef struct module {
-    char path[512];
+    char path[512];            /* "": code that the program itself has made */
     uint64_t low, high, base;
     char build_id[2 * ELF_ID_BYTES + 1];
     elf_symbols symbols;
@@ -130,8 +131,7 @@ static void read_maps(void)
         int at = 0;
         line[strcspn(line, "\n")] = '\0';
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &low, &high, rights,
-                   &offset, &at) >= 4 && at > 0 && strchr(rights, 'x') != NULL &&
-            line[at] != '\0') {
+                   &offset, &at) >= 4 && at > 0 && strchr(rights, 'x') != NULL) {
             add_module(line + at, low, high, offset);
         }
     }
@@ -227,11 +227,35 @@ bool attach_module_at(size_t number, attach_module *out, char *real, size_t size
     return true;
 }
 
+static bool is_made(uint64_t address)
+{
+    const module *m = find_module(address);
+    return m != NULL && m->path[0] == '\0';
+}
+
+/* The program writes it as it goes on. */
+static const char *made_name(uint64_t address)
+{
+    static perf_map map;
+    static uint64_t read_at;
+    const char *name = perf_map_name(&map, address);
+    if (name == NULL && attach_now() - read_at > 1000000000u) {
+        perf_map_free(&map);
+        perf_map_read(&map, (uint64_t)watched_pid);
+        read_at = attach_now();
+        name = perf_map_name(&map, address);
+    }
+    return name;
+}
+
 const char *attach_symbol(uint64_t address)
 {
     module *m = find_module(address);
     if (m == NULL) {
         return NULL;
+    }
+    if (m->path[0] == '\0') {
+        return made_name(address);
     }
     read_symbols(m);
     return elf_function(&m->symbols, address - m->base);
@@ -242,10 +266,16 @@ void attach_name(uint64_t address, char *out, size_t size)
     const char *symbol = python_is_address(address) ? NULL : attach_symbol(address);
     const module *m = find_module(address);
     char *readable = symbol != NULL ? demangled(symbol) : NULL;
+    made_code made;
     if (python_is_address(address)) {
         attach_python_name(address, out, size);
+    } else if (symbol != NULL && m != NULL && m->path[0] == '\0') {
+        perf_map_split(symbol, &made);
+        (void)snprintf(out, size, "%s", made.function);
     } else if (symbol != NULL) {
         (void)snprintf(out, size, "%s", readable != NULL ? readable : symbol);
+    } else if (m != NULL && m->path[0] == '\0') {
+        (void)snprintf(out, size, "code without a name");
     } else if (m != NULL) {
         uint64_t begin = address - m->base;
         (void)elf_range_of(&m->ranges, address - m->base, &begin);
@@ -525,6 +555,19 @@ static bool walk_blind(walk *w, size_t from)
     return false;
 }
 
+/* Nobody knows the rules of code that the program has made, and a guess may lead anywhere: the stack
+ * is cut there. */
+static void cut(walk *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const module *m = find_module(w->frames[i] - (i > 0));
+        if (m == NULL || m->path[0] == '\0') {
+            w->count = m == NULL && i > 0 ? i : i + 1;
+            whole = false;
+        }
+    }
+}
+
 size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops)
 {
     walk w = { frames, tops, 0 };
@@ -532,6 +575,7 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
     whole = false;
     memcpy(registers_now, image->registers, sizeof registers_now);
     if (dwfl != NULL && dwfl_addrmodule(dwfl, image->code) == NULL &&
+        !is_made(image->code) &&
         attach_now() - reported_at > 1000000000u) {
         (void)report_modules();
     }
@@ -544,7 +588,8 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
             break;
         }
     }
-    if (w.count < 2) {
+    cut(&w);
+    if (w.count < 2 && !is_made(image->code)) {
         frames[0] = image->code;
         w.count = walk_frames(image, frames, tops);
     }
