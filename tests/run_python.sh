@@ -203,6 +203,26 @@ profiled $python "$scratch/app.py" database 2
 tells run_database "count_rows > sqlite3_step called at app.py:$(line_of DATABASE.execute)"
 profiled $python "$scratch/app.py" callback 6
 tells run_callback " on_timer app.py:"
+# a loop in one call of the interpreter's: the functions that it called are told apart from its own
+cat >"$scratch/plain" <<PY
+#!$python
+import os, select, time
+def handle():
+    end = time.thread_time() + 0.2
+    while time.thread_time() < end:
+        pass
+def serve():
+    poll = select.poll()
+    poll.register(os.pipe()[0], select.POLLIN)
+    for _ in range(4):
+        poll.poll(20)
+        handle()
+    poll.poll(20)
+serve()
+PY
+chmod +x "$scratch/plain"
+profiled "$scratch/plain"
+tells run_plain "[n ] handle plain:"
 profiled --native $python "$scratch/app.py" regular 2
 if grep -q match_words "$scratch/err"; then fail native "$(head -n 2 "$scratch/err")"; else ok native; fi
 

@@ -267,7 +267,7 @@ const char *attach_holder(const attach_log *log, uint32_t stack, char *name, siz
     attach_function in_python;
     attach_module m;
     name[0] = '\0';
-    if (log->wait_count == 0 && met_always(log, frames, count, name, size)) {
+    if (count > 0 && log->wait_count == 0 && met_always(log, frames, count, name, size)) {
         return name;
     }
     if (inside > 0 && attach_python_holder(frames, inside, &in_python)) {
@@ -292,6 +292,8 @@ const char *attach_holder(const attach_log *log, uint32_t stack, char *name, siz
     }
     if (count > 0) {
         attach_name(frames[0], name, size);
+    } else {
+        (void)snprintf(name, size, "code between waits");      /* it could not be stopped then */
     }
     return name;
 }

@@ -260,6 +260,7 @@ void python_note(python_room *room, python_noted *noted, bool known, uintptr_t l
     noted->cframe = (uintptr_t)cframe;
     noted->current = (uintptr_t)frame;
     if (python_eval(&p, cframe, frame, outer_frame, frames, &noted->count, PYTHON_NOTED)) {
+        noted->offset = frames[0].offset;
         for (uint32_t i = 0; i < noted->count; i++) {
             noted->frames[i] = frames[i].frame;
             noted->codes[i] = frames[i].code;
@@ -273,8 +274,7 @@ void python_note(python_room *room, python_noted *noted, bool known, uintptr_t l
 static uint32_t were_there(const python_noted *noted, const python_frame *frames, uint32_t count)
 {
     uint32_t same = 0;
-    while (noted != NULL && noted->cframe == frames[0].cframe && same < count &&
-           same < noted->count &&
+    while (same < count && same < noted->count &&
            frames[count - 1 - same].frame == noted->frames[noted->count - 1 - same] &&
            frames[count - 1 - same].code == noted->codes[noted->count - 1 - same]) {
         same++;
@@ -291,6 +291,7 @@ typedef struct weaving {
     uint32_t outside;          /* the first of these that was there before; beyond all: none */
     const python_noted *noted;
     uint32_t python;           /* frames */
+    uint32_t inside;           /* those of that call of the interpreter's loop which were not there */
     uintptr_t *addresses, *records;
     uint32_t count, capacity;
     bool marked;
@@ -367,18 +368,13 @@ static uint32_t put_python(weaving *w, uint32_t from, uint32_t home)
 {
     const python_frame *frames = w->room->frames;
     const uint32_t begun = w->count;
-    uint32_t end = from, inside = 0;
+    uint32_t end = from;
     while (end < w->python && frames[end].cframe == frames[from].cframe) {
         end++;
     }
-    if (home == w->outside) {               /* a part of them may be the task's */
-        uint32_t same = were_there(w->noted, frames + from, end - from);
-        inside = same > 0 ? end - from - same : 0;
-        inside += inside == 0 && from == 0 && same > 0;     /* the innermost one does the work */
-    }
     for (uint32_t k = from; k < end; k++) {
         bool shown;
-        bool was_there = home > w->outside || (home == w->outside && k - from >= inside);
+        bool was_there = home > w->outside || (home == w->outside && k - from >= w->inside);
         uint64_t made = made_of(w, k, &shown);
         uintptr_t record = w->count == 0 ? w->room->addresses[PYTHON_NATIVE + home] : 0;
         if (made != 0) {
@@ -405,18 +401,43 @@ static uint32_t home_of(const weaving *w, uint64_t cframe, uint32_t from)
     return at < w->native && records[at] != 0 ? at : w->native;
 }
 
+/* If the call of the interpreter's loop that the thread waited in goes on, and has returned from what
+ * waited, the first function that was there is one of its own. What the native stack tells is less: all
+ * that the interpreter calls has one return address. */
+static void part_python(weaving *w)
+{
+    const python_frame *frames = w->room->frames;
+    uint32_t from = 0, end, same;
+    while (from < w->python && frames[from].cframe != w->noted->cframe) {
+        from++;
+    }
+    for (end = from; end < w->python && frames[end].cframe == w->noted->cframe; end++) {
+    }
+    same = were_there(w->noted, frames + from, end - from);
+    if (same == 0 || (same == end - from && same == w->noted->count &&
+                      frames[from].offset == w->noted->offset)) {
+        return;
+    }
+    w->outside = home_of(w, w->noted->cframe, 0);
+    w->inside = end - from - same;
+    w->inside += w->inside == 0 && from == 0;           /* the innermost one does the work */
+}
+
 uint32_t python_weave(python_room *room, uint32_t count, uint32_t outside,
                       const python_noted *noted, uintptr_t *addresses, uintptr_t *records,
                       uint32_t capacity)
 {
     weaving w = { room, place_of(room, read_blocks), count, outside > 0 ? outside : UINT32_MAX,
-                  noted, 0, addresses, records, 0, capacity, false };
+                  noted, 0, 0, addresses, records, 0, capacity, false };
     uint32_t at = 0;
     int error = errno;
     memset(room->at, 0, sizeof room->at);
     w.python = python_stack(&w.place, python_thread(&w.place, room->number), room->frames,
                             PYTHON_FRAMES);
     read_codes(room, w.python);
+    if (outside > 0 && noted != NULL && noted->count > 0) {
+        part_python(&w);
+    }
     for (uint32_t next = 0; next < w.python;) {
         uint32_t home = home_of(&w, room->frames[next].cframe, at);
         if (home == count) {

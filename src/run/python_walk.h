@@ -19,7 +19,7 @@ typedef struct python_room python_room;
 enum { PYTHON_NOTED = 32 };
 typedef struct python_noted {
     uintptr_t cframe, current;
-    uint32_t count;
+    uint32_t count, offset;    /* offset: of the innermost one's instruction */
     uint64_t frames[PYTHON_NOTED], codes[PYTHON_NOTED];
 } python_noted;
 
