@@ -3,6 +3,7 @@
 #pragma once
 #include "../interface/types.h"
 #include "../interface/reading.h"
+#include "../interface/sampler.h"
 #include "../block/rows.h"
 #include "../writers/phrases.h"
 #include "../writers/findings_waits.h"
@@ -11,6 +12,17 @@
 static bool chroprof__is_tie(uint64_t first, uint64_t second)
 {
     return first == 0 || first / 5 * 4 < second;
+}
+
+/* By CPU time there are no samples of what a site waits in, for half of its time or more. One that
+ * waits for a processor would run the code that is sampled. */
+static bool chroprof__is_unsampled(const chroprof__inquiry *q, const chroprof_rank *r)
+{
+    chroprof_sampler_totals s;
+    chroprof_task_wait wait;
+    chroprof_read_sampler(q->p, &s);
+    return s.mode == CHROPROF_SAMPLER_CPU && r->cpu_ns < r->exec_ns / 2 &&
+           (!chroprof__wait_of(q, r->id, &wait) || chroprof__is_call(chroprof__words_of(&wait)));
 }
 
 /* One site that takes much of the run. */
@@ -30,7 +42,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
         return;
     q->occupies = true;
     chroprof__tell_site(&c);
-    if (chroprof__name_case(q, &held, 0, 500000)) {
+    if (!chroprof__is_unsampled(q, r) && chroprof__name_case(q, &held, 0, 500000)) {
         chroprof__tell(&c, ", mostly in ", NULL);
         chroprof__tell_name(&c, held.name, CHROPROF__FINDS_CAUSE);
         chroprof__tell(&c, ",", NULL);
