@@ -113,7 +113,8 @@ run "$good" --all --factor 0 --json; expect all_sites_in_json 0 '"factor_ppm": 0
 run "$good" --all --site B --factor 1; expect all_and_one 2 "one site at a time"
 run "$scratch/short.events" --all; expect all_refused 3 "too few steps"
 run "$good" --load 99; expect overload 0 "more would come than the loop can take"
-for bad in --factor=x --load=0 --load=x --split=5 --order=random --order=priority --top=0 --columns=9; do
+for bad in --factor=x --load=0 --load=x --split=5 --order=random --order=priority --top=0 --columns=9 \
+    --placements=3; do
     run "$good" "$bad"; expect "bad_value$bad" 2 "expected"
 done
 run "$good" --ascii --columns 60; cp "$scratch/out" "$scratch/narrow"
@@ -179,5 +180,32 @@ assert [(g["name"], g["finding"]) for g in clients["gains"]] == [("A", "occupies
 assert clients["gains"][0]["full_after_ppm"] > clients["full_ppm"]
 END2
     else fail json "$(tail -n 1 "$scratch/log")"; fi
+fi
+
+# --- the page of report has the command's own numbers for its sliders
+head -n 12000 "$good" >"$scratch/part.events"
+"$command" report "$scratch/part.events" -o "$scratch/page.html" 2>"$scratch/err"; code=$?
+expect page 0
+run "$scratch/part.events" --site B --factor 0.5 --load 1.25 --placements 24 --json
+if ! command -v python3 >/dev/null 2>&1; then skip page_has_the_same "needs python3"; else
+    if python3 - "$scratch/page.html" "$scratch/out" >"$scratch/log" 2>&1 <<'END2'; then
+import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+c = json.loads(re.search('<script type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])["clients"]
+asked = json.load(open(sys.argv[2], encoding="utf-8"))
+site = [row["name"] for row in c["changed"]].index("B") + 1
+sites, factors = len(c["changed"]), {row["factor_ppm"] for row in c["answers"]}
+assert len(c["answers"]) == 4 + 16 * sites and factors == {0, 250000, 500000, 750000, 1000000}
+answer, = (row for row in c["answers"] if (row["site"], row["factor_ppm"], row["load_ppm"]) ==
+           (site, 500000, 1250000))
+assert answer["utilization_ppm"] == asked["after"]["utilization_ppm"]
+for key in ("latency_p50_ns", "latency_p99_ns"):
+    assert c["kinds"][0][key] == asked["before"]["sites"][0][key], key
+    assert answer["kinds"][0][key] == asked["after"]["sites"][0][key], key
+    assert answer["kinds"][0]["low_" + key] == asked["low"]["sites"][0][key], key
+    assert answer["kinds"][0]["high_" + key] == asked["high"]["sites"][0][key], key
+END2
+        ok page_has_the_same
+    else fail page_has_the_same "$(tail -n 1 "$scratch/log")"; fi
 fi
 finish

@@ -135,7 +135,7 @@ static int dump_write(dump *run)
     }
     if (format_is_made(run->out.format)) {
         return profile_symbolize(&run->profile, NULL) &&
-               (run->out.format != CHROPROF_JSON || gain_add(&run->profile))
+               (run->out.format != CHROPROF_JSON || gain_add(&run->profile, false))
                ? output_write(name, dump_made, run) : TOOL_INPUT;
     }
     run->out.causes = dump_sampled(&block->view);

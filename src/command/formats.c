@@ -114,7 +114,7 @@ static bool write_by_text(const format_options *o, const chroprof_text_options *
 {
     profile_text p;
     bool ok = profile_of_view(&p, view, source) && (!code || profile_symbolize(&p, NULL));
-    ok = ok && (o->format != CHROPROF_JSON || gain_add(&p));
+    ok = ok && (o->format != CHROPROF_JSON || gain_add(&p, false));
     ok = ok && (o->format == CHROPROF_TEXT ? write_behind(text, &p, code, out)
                                            : write_made(o->format, &p, out));
     profile_free(&p);

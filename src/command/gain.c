@@ -12,6 +12,7 @@
 
 #define STEPS_MOST 65536u      /* that a report looks at */
 #define STEPS_OF_TOP 16384u    /* it looks again and again */
+#define STEPS_OF_TABLE 16384u  /* it has many answers */
 #define LEAST_SHARE 0.02       /* of the loop's work: what is below brings little */
 #define FINDINGS_MOST 4u
 
@@ -397,11 +398,96 @@ static bool json_gains(gain_study *g, const profile_text *p, FILE *out)
     return ok;
 }
 
+/* >>gain table: answers for a page with sliders */
+
+enum { TABLE_SITES = 3, TABLE_KINDS = 6 };
+static const double table_factors[] = { 0, 0.25, 0.5, 0.75 };
+static const double table_loads[] = { 1, 1.25, 1.5, 2 };
+
+static void json_range(const char *key, double value, double low, double high, FILE *out)
+{
+    (void)fprintf(out, "\"%s\":%.0f,\"low_%s\":%.0f,\"high_%s\":%.0f", key, value, key, low, key,
+                  high);
+}
+
+/* site: from 1 on, of the list of changed ones; 0: none. */
+static bool json_answer(gain_study *g, size_t site, double factor, double load, FILE *out)
+{
+    const whatif_answer *a = &g->answer;
+    const char *comma = "";
+    uint32_t k = next_kind(&g->study, WHATIF_NONE);
+    g->change.load = load;
+    if (!whatif_ask(&g->study, &g->change, &g->answer)) {
+        return false;
+    }
+    (void)fprintf(out, "{\"site\":%zu,\"factor_ppm\":%.0f,\"load_ppm\":%.0f,\"over\":%s,"
+                  "\"utilization_ppm\":%.0f,\"full_ppm\":%.0f,\"kinds\":[", site, 1e6 * factor,
+                  1e6 * load, a->full ? "true" : "false", 1e6 * a->after.utilization,
+                  1e6 * a->after.saturates_at);
+    for (size_t n = 0; n < TABLE_KINDS && k != WHATIF_NONE; k = next_kind(&g->study, k), n++) {
+        const kind_figures *f = &a->after.kinds[k];
+        (void)fprintf(out, "%s{", comma);
+        json_range("latency_p50_ns", f->p50, a->low.kinds[k].p50, a->high.kinds[k].p50, out);
+        (void)fputc(',', out);
+        json_range("latency_p99_ns", f->p99, a->low.kinds[k].p99, a->high.kinds[k].p99, out);
+        (void)fputc('}', out);
+        comma = ",";
+    }
+    (void)fputs("]}", out);
+    return true;
+}
+
+static bool json_answers(gain_study *g, size_t number, uint32_t site, FILE *out)
+{
+    size_t factors = sizeof table_factors / sizeof table_factors[0];
+    size_t loads = sizeof table_loads / sizeof table_loads[0];
+    bool ok = true;
+    for (size_t f = 0; f < (number > 0 ? factors : 1); f++) {
+        double factor = number > 0 ? table_factors[f] : 1;
+        for (size_t n = 0; ok && n < loads; n++) {
+            if (number > 0) {
+                g->change.factor[site] = factor;
+                g->change.moved[site] = factor == 0;
+            }
+            (void)fputs(number + f + n > 0 ? ",\n" : "\n", out);
+            ok = json_answer(g, number, factor, table_loads[n], out);
+        }
+    }
+    if (number > 0) {
+        g->change.factor[site] = 1;
+        g->change.moved[site] = false;
+    }
+    g->change.load = 1;
+    return ok;
+}
+
+static bool json_table(gain_study *g, FILE *out)
+{
+    uint32_t sites[TABLE_SITES];
+    size_t count = gain_candidates(&g->loop, sites, TABLE_SITES);
+    bool ok;
+    (void)fputs(",\"changed\":[", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs(i > 0 ? ",\n" : "\n", out);
+        json_site(&g->loop.sites[sites[i]], out);
+        (void)fputc('}', out);
+    }
+    (void)fputs("\n],\"answers\":[", out);
+    ok = json_answers(g, 0, 0, out);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = json_answers(g, i + 1, sites[i], out);
+    }
+    (void)fputs("\n]", out);
+    return ok;
+}
+
+/* >>gain JSON whole */
+
 /* false: nothing was written. */
-static bool json_all(const profile_text *p, FILE *out)
+static bool json_all(const profile_text *p, bool table, FILE *out)
 {
     gain_study *g = (gain_study *)malloc(sizeof *g);
-    bool known = g != NULL && gain_open(g, p, STEPS_MOST);
+    bool known = g != NULL && gain_open(g, p, table ? STEPS_OF_TABLE : STEPS_MOST);
     if (known) {
         (void)fprintf(out, ",\n\"clients\":{\"estimate\":true,\"of_ns\":%" PRIu64
                       ",\"deviation_ppm\":%.0f,\"model\":\"%s\",\"full_ppm\":%.0f,\"kinds\":[",
@@ -409,14 +495,30 @@ static bool json_all(const profile_text *p, FILE *out)
                       g->loop.closed ? "closed" : "open", 1e6 * g->study.before.saturates_at);
         json_kinds(g, out);
         (void)fputs("\n],\"gains\":[", out);
-        (void)json_gains(g, p, out);
-        (void)fputs("\n]}\n}\n", out);
+        known = json_gains(g, p, out);
+        (void)fputs("\n]", out);
+        known = known && (!table || json_table(g, out));
+        (void)fputs("}\n}\n", out);
     }
     if (g != NULL) {
         gain_close(g);
     }
     free(g);
     return known;
+}
+
+/* What an earlier command added, with the comma before it. */
+static void cut_clients(profile_text *p)
+{
+    size_t from = (size_t)(p->clients.bytes - p->bytes.bytes), end = from + p->clients.length;
+    while (from > 0 && p->bytes.bytes[from] != ',') {
+        from--;
+    }
+    if (from > 0) {
+        memmove(p->bytes.bytes + from, p->bytes.bytes + end, p->bytes.used - end);
+        p->bytes.used -= end - from;
+        p->clients.length = 0;
+    }
 }
 
 /* In place of the brace that ends the profile. */
@@ -434,19 +536,22 @@ static bool add_behind(profile_text *p, const char *bytes, size_t count)
     return buffer_add(&p->bytes, bytes, count) == 0 && profile_check(p);
 }
 
-bool gain_add(profile_text *p)
+bool gain_add(profile_text *p, bool table)
 {
     char *bytes = NULL;
     size_t count = 0;
     FILE *out;
     bool known, ok;
-    if (p->clients.length > 0 || p->timeline.length == 0) {
+    if ((p->clients.length > 0 && !table) || p->timeline.length == 0) {
         return true;
     }
     out = open_memstream(&bytes, &count);
-    known = out != NULL && json_all(p, out);
+    known = out != NULL && json_all(p, table, out);
     ok = out != NULL && fclose(out) == 0;
-    ok = ok && (!known || add_behind(p, bytes, count));
+    if (ok && known && p->clients.length > 0) {
+        cut_clients(p);
+    }
+    ok = ok && (!known || p->clients.length > 0 || add_behind(p, bytes, count));
     free(bytes);
     if (!ok) {
         tool_message("%s: not enough memory for what its clients saw", p->source);

@@ -68,8 +68,8 @@ bool gain_of_kind(const profile_text *p, const char *name, const char *file, uin
                   kind_figures *k, uint64_t *of_ns);
 
 /* Adds what the section has to the profile's JSON, as "clients", unless that is there or the steps do
- * not tell.
+ * not tell. table: and what other factors and loads would bring, for a page with sliders.
  * false, with a message: no memory. */
-bool gain_add(profile_text *p);
+bool gain_add(profile_text *p, bool table);
 
 #endif

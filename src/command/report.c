@@ -133,7 +133,7 @@ static int report_all(report *run)
     }
     for (int i = 0; i < 2 && run->sources[i] != NULL; i++) {
         if (!profile_load_or_replay(&run->profiles[i], run->sources[i]) ||
-            !profile_symbolize(&run->profiles[i], NULL) || !gain_add(&run->profiles[i])) {
+            !profile_symbolize(&run->profiles[i], NULL) || !gain_add(&run->profiles[i], true)) {
             return TOOL_INPUT;
         }
     }

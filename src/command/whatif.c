@@ -37,7 +37,7 @@ typedef struct whatif_words {
     bool all;                  /* each site in turn, with all_factor */
     double all_factor;
     int color;
-    uint64_t rows, columns;
+    uint64_t rows, columns, placements;
     profile_text profile;
 } whatif_words;
 
@@ -112,6 +112,12 @@ static const char *set_batch_order(void *field, const char *value)
     return known ? NULL : "expected fifo, shortest or priority:SITE";
 }
 
+static const char *set_placements(void *field, const char *value)
+{
+    bool ok = read_count(value, GAIN_PLACEMENTS, WHATIF_PLACEMENTS, (uint64_t *)field);
+    return ok ? NULL : "expected a number from 24 to 72";
+}
+
 static const char *set_columns(void *field, const char *value)
 {
     bool ok = read_count(value, 60, 200, (uint64_t *)field);
@@ -134,6 +140,9 @@ static const tool_option whatif_options[] = {
     { "load", 'l', "L", "L times as much comes", set_load, offsetof(whatif_words, load), NULL },
     { "order", '\0', "ORDER", "what a poll found runs in this order: fifo (default),\n"
       "shortest, or priority:SITE", set_batch_order, 0, NULL },
+    { "placements", '\0', "N", "random placements of the arrivals, 24 to 72 (default\n72; --all "
+      "and the page of report take 24)", set_placements,
+      offsetof(whatif_words, placements), NULL },
     { "json", 'j', NULL, "JSON in place of text", set_flag, offsetof(whatif_words, json), NULL },
     { "top", 'n', "N", "kinds of futures that the text shows (default 3)", set_rows,
       offsetof(whatif_words, rows), NULL },
@@ -308,6 +317,7 @@ static int whatif_of(whatif_loop *l, const whatif_words *w)
     static whatif_study s;
     whatif_answer a;
     whatif_change change;
+    size_t placements = w->placements > 0 ? w->placements : WHATIF_PLACEMENTS;
     bool ok = whatif_change_open(&change, l);
     int result = ok && !take_change(l, w, &change) ? TOOL_USAGE : TOOL_INPUT;
     if (result == TOOL_USAGE) {
@@ -315,7 +325,7 @@ static int whatif_of(whatif_loop *l, const whatif_words *w)
         return result;
     }
     ok = whatif_answer_open(&a, l) && ok;
-    ok = whatif_study_open(&s, l, WHATIF_PLACEMENTS) && ok && whatif_ask(&s, &change, &a);
+    ok = whatif_study_open(&s, l, placements) && ok && whatif_ask(&s, &change, &a);
     if (ok) {
         result = show(&s, w, &a);
     } else {
@@ -372,8 +382,9 @@ static int whatif_all(whatif_loop *l, const whatif_words *w)
 {
     static whatif_study s;
     static gain_list list;
+    size_t placements = w->placements > 0 ? w->placements : GAIN_PLACEMENTS;
     int result = TOOL_INPUT;
-    if (whatif_study_open(&s, l, GAIN_PLACEMENTS) && rank_sites(&s, w->all_factor, &list)) {
+    if (whatif_study_open(&s, l, placements) && rank_sites(&s, w->all_factor, &list)) {
         result = show_all(&s, w, &list);
     } else {
         tool_message("%s: not enough memory", l->source);

@@ -1,6 +1,6 @@
 'use strict';
 /* Contents: >>text >>checks >>profile >>samples >>steps >>groups >>colour >>dom >>verdict >>series
-   >>ranks >>slowest >>timeline >>minimap >>tree >>around >>code >>stalls >>changes >>rest >>links
+   >>ranks >>slowest >>whatif >>timeline >>minimap >>tree >>around >>code >>stalls >>changes >>rest >>links
    >>contents >>loading. Times are ns
    throughout. */
 

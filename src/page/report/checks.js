@@ -3,15 +3,15 @@
 
 const words = text => new Set(text.split(' '));
 const TEXTS = words('name file kind text cure option state finish mode function path build_id version ' +
-    'program why_off awake_by data call within key');
+    'program why_off awake_by data call within key model');
 const NUMBERS = words('id line site parent path address base module stack weight samples slices calls ' +
     'completed failed cancelled abandoned dropped live stillborn measured events anomalies iterations ' +
     'callbacks stalls at_once depth number steps first_steps left_out sampled first ready ticks rows ' +
     'inside lost draws misses interrupted capacity used peak advice bytes count top enabled idle ' +
     'running living estimated provisional of_run return has_percentiles chroprof turns passes');
 const ROWS = words('sites paths stalls windows futures tables anomalies findings slowest stacks samples ' +
-    'modules shares places inlined blames task_waits');
-const OBJECTS = words('totals sampler options timeline');
+    'modules shares places inlined blames task_waits kinds gains changed answers');
+const OBJECTS = words('totals sampler options timeline clients');
 const isNumber = key => NUMBERS.has(key) || /_(ns|ps|ppm|ppb|ticks)$/.test(key);
 const LONGEST_TEXT = 1000;     // of those that are shown again and again
 

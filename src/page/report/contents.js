@@ -1,7 +1,7 @@
 /* >>contents: a line of the parts of the page, each with the key that leads to it */
 
 const PARTS = [['verdict', 'Summary'], ['changes', 'Changes'], ['series', 'Over time'],
-    ['ranks', 'Sites'], ['latency', 'Latency'], ['slowest', 'Slowest'], ['timeline', 'Timeline'],
+    ['ranks', 'Sites'], ['latency', 'Latency'], ['whatif', 'What if'], ['slowest', 'Slowest'], ['timeline', 'Timeline'],
     ['tree', 'Tree'], ['code', 'Code'], ['stalls', 'Stalls'], ['rest', 'Live']];
 const partsShown = () => PARTS.filter(([id]) => !$(id).hidden);
 const keyOfPart = k => k < 9 ? String(k + 1) : k === 9 ? '0' : '';

@@ -70,6 +70,7 @@ function redrawAll() {
     drawSeries();
     showRanks();
     showLatency();
+    showWhatif();
     showSlowest();
     showTimeline();
     drawFlame();
