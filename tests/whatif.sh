@@ -62,6 +62,11 @@ good=$scratch/good.events      # requests of the parts A and B that arrive at ra
 "$scratch/streams" "$command" "$scratch" 6 1 >"$scratch/log"
 mv "$scratch/whatif.events" "$good"
 
+"$scratch/streams" "$command" "$scratch" 206 1 >"$scratch/log"
+mv "$scratch/whatif.events" "$scratch/uneven.events"
+"$scratch/streams" "$command" "$scratch" 204 1 >"$scratch/log"
+mv "$scratch/whatif.events" "$scratch/even.events"
+
 # loop COUNT WORK WAIT [GAP [BUSY]]: so many requests of WORK ns, each after a wait of WAIT ns, behind
 # GAP ns of uninstrumented time; every third finds the loop busy, or every BUSY
 loop() {
@@ -81,6 +86,8 @@ loop() {
 
 # --- refusals, each with its reason
 run "$good"; expect answer 0 "latency p99 (estimate)"
+run "$scratch/uneven.events" --columns 200; expect capacity 0 "times the load, give or take 0."
+run "$scratch/even.events" --columns 200; expect capacity_of_even_arrivals 0 "too even, or too few"
 loop 60 20000 40000 >"$scratch/short.events"
 run "$scratch/short.events"; expect too_few_steps 3 "too few steps"
 loop 1000 20000 40000 30000 >"$scratch/bare.events"

@@ -201,6 +201,17 @@ uint64_t whatif_quantile(uint64_t *values, size_t count, unsigned permille);
 uint64_t whatif_length(const whatif_loop *l, const whatif_change *c, const whatif_job *job,
                        bool *moved);
 
+/* >>whatif capacity */
+
+/* Busy time against arrivals, by slots of time: a line through them, and where it meets a full slot. */
+typedef struct capacity_figures {
+    bool known;                /* else what comes is too even to tell, or too little, or closed */
+    double full_at, error;     /* times the mean load; error: of 95 % */
+    double slot_ns;
+} capacity_figures;
+
+void whatif_capacity(const whatif_loop *l, capacity_figures *out);
+
 /* >>whatif answer */
 
 /* What the steps tell of the loop as it is, for any number of questions. Opening it decides for one

@@ -241,6 +241,23 @@ static void model_in_words(const whatif_loop *l, char *out, size_t size)
                    : "open (what comes does not depend on the answers)");
 }
 
+/* The load at which it is full, seen from how busy it was when more or less came. */
+static void put_capacity(sheet *s, const whatif_loop *l)
+{
+    char line[240];
+    capacity_figures c;
+    whatif_capacity(l, &c);
+    if (c.known) {
+        (void)snprintf(line, sizeof line, "Capacity, from busy time against arrivals in slots of %s: "
+                       "full at %.2f times the load, give or take %.2f.",
+                       time_of(s, c.slot_ns).text, c.full_at, c.error);
+    } else {
+        (void)snprintf(line, sizeof line, "Capacity: arrivals in slots of %s are too even, or too few, "
+                       "to tell it from them.", time_of(s, c.slot_ns).text);
+    }
+    put_flow(s, line);
+}
+
 /* What is asked, and whether there is an answer. */
 static void put_head(sheet *s, const whatif_study *study)
 {
@@ -259,6 +276,9 @@ static void put_head(sheet *s, const whatif_study *study)
     (void)snprintf(line, sizeof line, "Model: %s. Unchanged, it gives the measured percentiles "
                    "within %.1f %%.", model, 100 * study->deviation);
     put_flow(s, line);
+    if (!l->closed) {
+        put_capacity(s, l);
+    }
 }
 
 static void put_change(const shown *v, const char *change)
