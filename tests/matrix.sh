@@ -39,8 +39,8 @@ walked="aarch64-linux-gnu-gcc $c99 -O1 -fno-omit-frame-pointer -mno-omit-leaf-fr
 -fno-optimize-sibling-calls -rdynamic -DTEST_FRAMES"
 arm64_linux="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 all_but_sampler=$(ls tests/test_*.c | sed 's,tests/test_,,; s,\.c$,,' | grep -v '^sampler$' | tr '\n' ' ')
-# programs that do without: signals of timers, which qemu does not pass on here; fork and files that
-# are mapped; an operating system
+# programs that do without: timers and tracing, by which qemu-x86_64 ends them; fork and files that are
+# mapped; an operating system
 no_timers="map sampler snapshot"
 no_fork="faults map merge sampler snapshot"
 no_system="capacity faults guard incidents map merge sampler snapshot threads traces"
