@@ -216,7 +216,7 @@ zsh_offers() {
 every_option() {
     for each in $commands; do
         said=$("$lies/bin/chroprof" help "$each" | grep -o '^  [- ].*--[a-z-]*' |
-            grep -o -e '--[a-z-]*' | sort | paste -s -d' ')
+            grep -o -e '--[a-z-]*' | sort -u | paste -s -d' ')
         same "$(bash_offers chroprof "$each" -- | tr ' ' '\n' | grep -e -- | sort |
             paste -s -d' ')" "$said" || return 1
     done

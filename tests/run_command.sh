@@ -695,7 +695,8 @@ if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
     wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp accept accept4 chroot chroprof_run_base chroprof_run_function \
 chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
-execve execvp execvpe fexecve longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
+execve execvp execvpe fexecve getaddrinfo gethostbyaddr gethostbyname \
+getnameinfo longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
 pthread_sigmask select sem_clockwait sem_timedwait semop semtimedop \
 seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigsuspend \
 sigtimedwait sigwait sigwaitinfo sleep syscall usleep "

@@ -487,12 +487,14 @@ stack stack_clang clang -O2
 stack stack_small gcc -Os
 
 # --- the object: only our own names, no data, no allocation, no counter if told so
-# own_symbols NAME OBJECT: what the linker sees of it is chroprof_.. and not chroprof__..
+# own_symbols NAME OBJECT: what the linker sees of it is chroprof_.. and, of chroprof__.., only what the
+# interface declares for its macros
 own_symbols() {
     is_wanted "$1" || return 0
     if ! has nm || [ ! -f "$2" ]; then skip "$1" "no nm, or no object"; return; fi
     nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }' >"$scratch/symbols"
-    foreign=$(grep -v '^chroprof_[a-z]' "$scratch/symbols" | paste -s -d' ')
+    $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof__[a-z_]*' >"$scratch/of_macros"
+    foreign=$(grep -v '^chroprof_[a-z]' "$scratch/symbols" | grep -v -x -F -f "$scratch/of_macros" | paste -s -d' ')
     if [ -n "$foreign" ]; then fail "$1" "$foreign"
     elif [ "$(wc -l <"$scratch/symbols")" -lt 50 ]; then
         fail "$1" "only $(wc -l <"$scratch/symbols") symbols were found"
