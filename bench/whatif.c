@@ -1,18 +1,21 @@
 /* whatif.c - a poll server with open arrivals, whose clients' clocks are the truth.
  *
- *     whatif_server FILE LOAD FACTOR SECONDS [TIMES]
+ *     whatif_server FILE LOAD FACTOR SECONDS [TIMES [CLIENTS]]
  *
  * A child sends datagrams at random instants (Poisson, LOAD in percent of what the server can take)
  * and stamps each. The server reads all that came, then works on each: 40 us, and for one in ten
  * 400 us more, times FACTOR. With TIMES all is so many times as long, and the server sleeps in place of
  * work, which a busy machine disturbs less. The profile goes to FILE, with all its steps. Prints what clients saw:
- * "p50 NS p99 NS hidden NS busy PERCENT", from the stamp to the end of the work, and to the poll. */
+ * "p50 NS p99 NS hidden NS busy PERCENT", from the stamp to the end of the work, and to the poll.
+ * With CLIENTS the arrivals are closed: each of them waits for its answer, pauses for a random time,
+ * and asks again; LOAD is what they would ask for if answers took no time. */
 #define _GNU_SOURCE
 
 #include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,10 +26,11 @@
 #define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
 
-enum { SHORT_NS = 40000, LONG_NS = 400000, ONE_IN = 10, REQUESTS_MOST = 1 << 20, BATCH_MOST = 4096 };
+enum { SHORT_NS = 40000, LONG_NS = 400000, ONE_IN = 10, REQUESTS_MOST = 1 << 20, BATCH_MOST = 4096, CLIENTS_MOST = 64 };
 
 typedef struct request {
     uint64_t sent_ns;
+    uint32_t client;
     uint32_t a_ns, b_ns;
 } request;
 
@@ -61,14 +65,62 @@ static double service(double mean)
     return sum;
 }
 
+static void make_work(request *r)
+{
+    r->a_ns = (uint32_t)service(SHORT_NS);
+    r->b_ns = chance() < 1.0 / ONE_IN ? (uint32_t)service(LONG_NS) : 0;
+}
+
+static void send_end(int fd)
+{
+    memset(&batch[0], 0, sizeof batch[0]);
+    for (int i = 0; i < 5; i++) {
+        (void)usleep(100000);
+        (void)send(fd, &batch[0], sizeof batch[0], 0);
+    }
+}
+
+/* Who pauses has the time when it asks; who waits for an answer has UINT64_MAX. */
+static void be_clients(int fd, int clients, double load, double seconds)
+{
+    double mean = times * (SHORT_NS + (double)LONG_NS / ONE_IN) * clients / load;
+    struct pollfd polled = { fd, POLLIN, 0 };
+    static uint64_t due[CLIENTS_MOST];
+    uint64_t begin = now_ns(), now;
+    for (int c = 0; c < clients; c++) {
+        due[c] = begin + (uint64_t)(-mean * log(1 - chance()));
+    }
+    while ((now = now_ns()) - begin < (uint64_t)(seconds * 1e9)) {
+        uint64_t first = now + 100000000;
+        request r;
+        memset(&r, 0, sizeof r);
+        for (int c = 0; c < clients; c++) {
+            if (due[c] <= now) {
+                due[c] = UINT64_MAX;
+                make_work(&r);
+                r.client = (uint32_t)c;
+                r.sent_ns = now_ns();
+                (void)send(fd, &r, sizeof r, 0);
+            }
+            first = due[c] < first ? due[c] : first;
+        }
+        struct timespec wait = { 0, (long)(first > now ? first - now : 0) };
+        (void)ppoll(&polled, 1, &wait, NULL);
+        while (recv(fd, &r, sizeof r, MSG_DONTWAIT) > 0) {
+            due[r.client] = now_ns() + (uint64_t)(-mean * log(1 - chance()));
+        }
+    }
+    send_end(fd);
+}
+
 static void send_requests(int fd, double load, double seconds)
 {
     double mean = times * (SHORT_NS + (double)LONG_NS / ONE_IN) / load, due;
     uint64_t begin = now_ns(), sent;
     for (due = 0; due < seconds * 1e9; due -= mean * log(1 - chance())) {
         request r;
-        r.a_ns = (uint32_t)service(SHORT_NS);
-        r.b_ns = chance() < 1.0 / ONE_IN ? (uint32_t)service(LONG_NS) : 0;
+        memset(&r, 0, sizeof r);
+        make_work(&r);
         while ((sent = now_ns()) - begin < (uint64_t)due) {
             if ((uint64_t)due - (sent - begin) > 200000) {
                 (void)usleep(times > 1 ? 300 : 50);
@@ -77,11 +129,7 @@ static void send_requests(int fd, double load, double seconds)
         r.sent_ns = sent;
         (void)send(fd, &r, sizeof r, 0);
     }
-    memset(&batch[0], 0, sizeof batch[0]);
-    for (int i = 0; i < 5; i++) {
-        (void)usleep(100000);
-        (void)send(fd, &batch[0], sizeof batch[0], 0); /* the end */
-    }
+    send_end(fd);
 }
 
 static void work(uint64_t ns)
@@ -128,7 +176,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void serve(int fd, double factor)
+static void serve(int fd, double factor, bool answers)
 {
     CHROPROF_SITE(site, "request");
     struct pollfd polled = { fd, POLLIN, 0 };
@@ -152,6 +200,9 @@ static void serve(int fd, double factor)
         for (int i = 0; i < count; i++) {
             if (batch[i].sent_ns > 0) {
                 serve_one(++id, &batch[i], factor);
+                if (answers) {
+                    (void)send(fd, &batch[i], sizeof batch[i], 0);
+                }
                 latencies[done++] = now_ns() - batch[i].sent_ns;
                 hidden += batch[i].sent_ns < found ? (double)(found - batch[i].sent_ns) : 0;
             }
@@ -166,8 +217,8 @@ static void serve(int fd, double factor)
 
 int main(int argc, char **argv)
 {
-    int pair[2], start[2], size = 8 << 20;
-    struct sockaddr_in at = { 0 };
+    int pair[2], start[2], size = 8 << 20, clients = argc > 6 ? atoi(argv[6]) : 0;
+    struct sockaddr_in at = { 0 }, back;
     socklen_t length = sizeof at;
     chroprof_options options;
     at.sin_family = AF_INET;
@@ -176,7 +227,9 @@ int main(int argc, char **argv)
     pair[1] = socket(AF_INET, SOCK_DGRAM, 0);
     if (argc < 5 || pipe(start) != 0 || bind(pair[1], (struct sockaddr *)&at, length) != 0 ||
         getsockname(pair[1], (struct sockaddr *)&at, &length) != 0 ||
-        connect(pair[0], (struct sockaddr *)&at, length) != 0) {
+        connect(pair[0], (struct sockaddr *)&at, length) != 0 ||
+        getsockname(pair[0], (struct sockaddr *)&back, &length) != 0 ||
+        connect(pair[1], (struct sockaddr *)&back, length) != 0 || clients > CLIENTS_MOST) {
         return 2;
     }
     (void)setsockopt(pair[1], SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
@@ -186,7 +239,11 @@ int main(int argc, char **argv)
         char byte;
         (void)close(pair[1]);
         (void)!read(start[0], &byte, 1);
-        send_requests(pair[0], atof(argv[2]) / 100, atof(argv[4]));
+        if (clients > 0) {
+            be_clients(pair[0], clients, atof(argv[2]) / 100, atof(argv[4]));
+        } else {
+            send_requests(pair[0], atof(argv[2]) / 100, atof(argv[4]));
+        }
         _exit(0);
     }
     memset(&options, 0, sizeof options);
@@ -196,7 +253,7 @@ int main(int argc, char **argv)
         return 1;
     }
     (void)!write(start[1], "", 1);
-    serve(pair[1], atof(argv[3]));
+    serve(pair[1], atof(argv[3]), clients > 0);
     (void)waitpid(child, NULL, 0);
     chroprof_unmap(&prof);
     return 0;

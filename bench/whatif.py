@@ -6,6 +6,7 @@
 A poll server with open arrivals (bench/whatif.c) at 50, 70, 85 and 95 % load, once as it is and once
 with its heavy handler at half. Its clients stamp what they send: that is the truth. From the profile
 of the first run comes what clients saw, and what they would see; beside it what they saw in both.
+The same with 1, 16 and 64 clients that wait for their answers, pause and ask again.
 Then the demonstration, with its fault and without: latency of fetch_page.
 
 TIMES above 1: the server sleeps in place of work, and all takes so many times as long. On a machine
@@ -18,12 +19,13 @@ import sys
 import tempfile
 
 LOADS = (50, 70, 85, 95)
+CLIENTS = (1, 16, 64)          # that wait for their answers, and would ask for 80 % of the server
 
 
-def serve(server, folder, load, factor, seconds, times):
+def serve(server, folder, load, factor, seconds, times, clients):
     """The process, which prints the truth, and its profile."""
-    profile = os.path.join(folder, f'{load}-{factor}')
-    words = [server, profile, str(load), str(factor), str(seconds), str(times)]
+    profile = os.path.join(folder, f'{load}-{factor}-{clients}')
+    words = [server, profile, str(load), str(factor), str(seconds), str(times), str(clients)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True), profile
 
 
@@ -50,31 +52,32 @@ def cell(predicted, true):
     return f'{predicted / 1000:.0f} / {true / 1000:.0f} ({100 * (predicted / true - 1):+.0f} %)'
 
 
-def line(load, answer, before, after):
+def line(name, answer, before, after):
     if not answer['fits']:
-        return f"| {load} % | refused: {answer['reason']} |"
+        return f"| {name} | refused: {answer['reason']} |"
     cells = []
     for figures, real in ((answer['before'], before), (answer['after'], after)):
         row = site(figures, 'request')
         cells += [cell(row['latency_p50_ns'], real['p50']), cell(row['latency_p99_ns'], real['p99'])]
         if real is before:
             cells.append(cell(row['hidden_ns'], real['hidden']))
-    return f"| {load} % ({before['busy']:.0f} % busy) | " + ' | '.join(cells) + ' |'
+    return f"| {name} ({before['busy']:.0f} % busy, {answer['model']}) | " + ' | '.join(cells) + ' |'
 
 
 def servers(command, server, folder, seconds, times):
     print('| load | p50 now, predicted / true, us | p99 now | hidden now | p50 changed | p99 changed |')
     print('|---|---|---|---|---|---|')
-    for load in LOADS:
+    for load, clients in [(load, 0) for load in LOADS] + [(80, count) for count in CLIENTS]:
         pair = []
         for factor in (1, 0.5):
-            process, profile = serve(server, folder, load, factor, seconds, times)
+            process, profile = serve(server, folder, load, factor, seconds, times, clients)
             pair.append((process, profile))
             if times <= 1:
                 process.wait()
         before, after = (truth(process) for process, _ in pair)
         answer = ask(command, pair[0][1], '--site', 'heavy', '--factor', '0.5')
-        print(line(load, answer, before, after), flush=True)
+        print(line(f'{clients} clients' if clients else f'{load} %', answer, before, after),
+              flush=True)
 
 
 def demonstration(command, demo, folder):
