@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 1 << 18, ROWS = 64 };
+enum { SIZE = 1 << 22, ROWS = 64 };
 #define US "%" PRIu64 " us"
 
 static uint64_t now_ns; /* the clock of this loop */

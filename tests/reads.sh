@@ -6,9 +6,10 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/counts.sh
 
-# The build line of an example, with warnings.
+# The build line of an example, with warnings, and with the copy of the implementation that there is.
 built() {
-    command=$(sed -n "s,FILE,examples/$1.c,; s,OUT,$scratch/$1,; s,^/\* build: cc \(.*\) ; needs.*,\1,p" \
+    sed 's,^#define CHROPROF_IMPLEMENTATION.*,,' "examples/$1.c" >"$scratch/$1.c"
+    command=$(sed -n "s,FILE,-Iexamples $scratch/$1.c $implementation,; s,OUT,$scratch/$1,; s,^/\* build: cc \(.*\) ; needs.*,\1,p" \
         "examples/$1.c")
     # shellcheck disable=SC2086
     $CC -Wall -Wextra -Werror $command >"$scratch/log" 2>&1
