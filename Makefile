@@ -15,7 +15,7 @@ ITIMER_SANITIZE = $(SANITIZE)
 SAN_CC = $(CC)
 FUZZ_CC = clang
 
-COMMAND_PARTS = $(wildcard src/command/*.h) src/run/board.h
+COMMAND_PARTS = $(wildcard src/command/*.h) src/run/board.h src/run/python.h
 COMMAND_OBJECTS = $(patsubst src/command/%.c,$B/command/%.o,$(wildcard src/command/*.c))
 TEST_PARTS = $(wildcard tests/*.h tests/model.c) chroprof.h
 TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))
