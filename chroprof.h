@@ -19940,7 +19940,11 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
         name = chroprof__nth_text(name, 3);
     }
-    if (t.hidden_p99_ns > 0) {
+    if (t.estimated)
+        chroprof__put_text(m->out, "# Taken from outside: all times are estimates from samples. "
+                           "Of n samples, a share differs by up to 0.5/sqrt(n) (standard "
+                           "error).\n");
+    if (t.hidden_p99_ns > 0 && !t.estimated) {
         chroprof__prometheus_total(m->out, "hidden_delay_mean_seconds\0Estimate: how long data "
                                    "waits until the loop polls, on average.", "gauge",
                                    "hidden_ns", t.hidden_ns);
@@ -20198,7 +20202,10 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
     uint64_t cursor = 0;
     chroprof_site_row site;
     chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0lifetime\0delay\0blame\0state\0"
-                          "idle\0chroprof " CHROPROF_VERSION, 11);
+                          "idle", 10);
+    chroprof__proto_texts(o, of->estimated ? "chroprof " CHROPROF_VERSION ": taken from outside, "
+                                             "all times are estimates from samples"
+                                           : "chroprof " CHROPROF_VERSION, 1);
     chroprof__proto_texts(o, of->name, 1);
     chroprof__proto_texts(o, of->program, 1);
     chroprof__proto_texts(o, "(uninstrumented)\0\0(idle)\0\0(untracked)\0", 6);

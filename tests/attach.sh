@@ -96,6 +96,11 @@ else fail profile "$(head -n 1 "$scratch/log")"; fi
 if "$command" dump --format json "$scratch/login.chroprof" | grep -q '"estimated":true'; then
     ok estimated
 else fail estimated "$("$command" dump --format json "$scratch/login.chroprof" | head -c 300)"; fi
+for format in prometheus pprof text; do
+    "$command" dump --format $format "$scratch/login.chroprof" >"$scratch/dumped" 2>"$scratch/log"
+    if grep -aq 'all times are estimates' "$scratch/dumped"; then ok "estimated_$format"
+    else fail "estimated_$format" "$(head -n 1 "$scratch/log")"; fi
+done
 if "$command" dump --format folded "$scratch/login.chroprof" >"$scratch/folded" 2>"$scratch/log" &&
     grep -q '(idle)' "$scratch/folded" && grep -q 'on_login' "$scratch/folded"; then ok idle
 else fail idle "$(head -n 3 "$scratch/folded" | tr '\n' '|')"; fi

@@ -112,6 +112,8 @@ def read_text(path):
     need(data.endswith("\n"), "no newline at the end")
     types, helped, series, current = {}, set(), {}, None
     for line in data.split("\n")[:-1]:
+        if line.startswith("# Taken from outside: "):
+            continue
         if line.startswith("# "):
             word, name, rest = line[2:].split(" ", 2)
             if word == "HELP":

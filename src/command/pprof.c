@@ -1,5 +1,7 @@
 /* pprof.c - see pprof.h */
 
+#define _GNU_SOURCE 1          /* memmem */
+
 #include "pprof.h"
 
 #include <stddef.h>
@@ -324,6 +326,8 @@ static void pprof_types(pprof *p)
         { "calls", "count" }, { "exec", "nanoseconds" }, { "lifetime", "nanoseconds" },
         { "delay", "nanoseconds" }, { "blame", "nanoseconds" }, { "samples", "count" }
     };
+    static const char estimated[] = "\"estimated\":true";
+    const json_text totals = p->profile->totals;
     (void)pprof_word(p, "");
     for (size_t i = 0; i < PPROF_TYPES; i++) {
         uint64_t type = pprof_word(p, types[i][0]);
@@ -334,6 +338,11 @@ static void pprof_types(pprof *p)
     proto_number(&p->bytes, 9, p->paths.start_unix);
     proto_number(&p->bytes, 10, p->paths.elapsed);
     proto_number(&p->bytes, 13, pprof_word(p, "chroprof " CHROPROF_VERSION));
+    if (totals.length > 0 &&
+        memmem(totals.bytes, totals.length, estimated, sizeof estimated - 1) != NULL) {
+        proto_number(&p->bytes, 13, pprof_word(p, "taken from outside: all times are estimates from "
+                                                  "samples"));
+    }
     if (p->profile->name.length > 2) {
         proto_number(&p->bytes, 13, text_of(&p->texts, json_inside(p->profile->name)));
     }

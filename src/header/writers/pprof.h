@@ -176,7 +176,10 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
     uint64_t cursor = 0;
     chroprof_site_row site;
     chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0lifetime\0delay\0blame\0state\0"
-                          "idle\0chroprof " CHROPROF_VERSION, 11);
+                          "idle", 10);
+    chroprof__proto_texts(o, of->estimated ? "chroprof " CHROPROF_VERSION ": taken from outside, "
+                                             "all times are estimates from samples"
+                                           : "chroprof " CHROPROF_VERSION, 1);
     chroprof__proto_texts(o, of->name, 1);
     chroprof__proto_texts(o, of->program, 1);
     chroprof__proto_texts(o, "(uninstrumented)\0\0(idle)\0\0(untracked)\0", 6);

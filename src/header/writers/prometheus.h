@@ -298,7 +298,11 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
         name = chroprof__nth_text(name, 3);
     }
-    if (t.hidden_p99_ns > 0) {
+    if (t.estimated)
+        chroprof__put_text(m->out, "# Taken from outside: all times are estimates from samples. "
+                           "Of n samples, a share differs by up to 0.5/sqrt(n) (standard "
+                           "error).\n");
+    if (t.hidden_p99_ns > 0 && !t.estimated) {
         chroprof__prometheus_total(m->out, "hidden_delay_mean_seconds\0Estimate: how long data "
                                    "waits until the loop polls, on average.", "gauge",
                                    "hidden_ns", t.hidden_ns);

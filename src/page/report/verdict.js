@@ -155,6 +155,11 @@ function showHealth(p) {
             (row.advice > row.capacity ? ' to ' + count(row.advice) : '') + ')').join(', '));
     }
     if (t.untracked_ns > 0) { words.push(time(t.untracked_ns) + ' untracked'); }
+    if (t.estimated) {
+        const samples = p.raw.sampler ? p.raw.sampler.samples : 0;
+        words.push('taken from outside: all times are estimates from samples' +
+            (samples > 0 ? ' (\u00b1' + (50 / Math.sqrt(samples)).toFixed(1) + ' points)' : ''));
+    }
     if (t.provisional) { words.push('the clock was not calibrated yet, times are provisional'); }
     $('health').hidden = words.length === 0;
     $('health').replaceChildren('Take note: ' + words.join('; ') + '. ', el('button', {
