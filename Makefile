@@ -24,7 +24,7 @@ help:
 	@echo 'make demo       runs a server with a fault and prints the report that shows it (20 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
-	@echo 'make test       the tests (6 minutes); installs missing packages with apt-get if it may;'
+	@echo 'make test       the tests (5 minutes); installs missing packages with apt-get if it may;'
 	@echo '                ONLY="top test_events": some of them'
 	@echo 'make header     makes chroprof.h of its parts in src/header'
 	@echo 'make parts      is chroprof.h what they give, and does each compile alone?'
