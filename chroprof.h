@@ -493,7 +493,8 @@ LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
- those of the outermost 20 frames; deeper ones, and those around wrong calls, may be missing.
+ known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices. Around
+ wrong calls, hidden frames and steps above max_step_ns some may be missing or counted twice.
  The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
  a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
  they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
@@ -776,8 +777,8 @@ typedef struct chroprof_stall_sample {
 typedef struct chroprof_stall_share {
     uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 2: untracked */
     uint64_t exec_ns;      /* total */
-    uint64_t slices;       /* how many, those that ended after it apart; loop has none */
-    uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
+    uint64_t slices;       /* how many, those that ended after it apart; 0: loop, or not known */
+    uint64_t slice_max_ns; /* of the largest one, the part inside the stall; as slices */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
 
@@ -2622,6 +2623,7 @@ enum {
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
 } chroprof__sum;
+#define CHROPROF__UNKNOWN_SLICES UINT64_MAX     /* some ran deeper than a tally knows */
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 
@@ -6219,14 +6221,15 @@ static void chroprof__end_tallied(const chroprof *p, chroprof__tally *y, uint32_
         if (y->path[k] == 0)
             continue;
         chroprof__sum *sum = chroprof__sum_of(p, y, y->path[k]);
-        sum->slices++;
+        sum->slices += sum->slices != CHROPROF__UNKNOWN_SLICES;
         chroprof__raise(&sum->slice_max, y->slice[k]);
         y->slice[k] = y->path[k] = 0;
     }
 }
 
-/* A slice is over when the stack is less deep after the event, or its frame changed hands. Loop and
- * untracked have none. */
+/* A slice is over when the stack is less deep after the event, or its frame changed hands: a switch
+ * may also have unwound frames above that one. Loop and untracked have none; of what runs too deep
+ * it is not known. */
 static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
                                 const chroprof__ring_row *row, uint32_t after)
 {
@@ -6234,15 +6237,18 @@ static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
     uint64_t dt = row->time - y->time;
     bool other = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING ||
                  row->state == CHROPROF_NEXT;
-    chroprof__sum_of(p, y, row->path)->exec += dt;
+    bool handed = row->state == CHROPROF_SWITCH && row->id != 0;
+    chroprof__sum *sum = chroprof__sum_of(p, y, row->path);
+    sum->exec += dt;
     if (row->path < CHROPROF__FIRST_PATH)
         other = false;
     else if (k < CHROPROF__TALLY_DEPTHS) {
         y->path[k] = row->path;
         y->slice[k] += dt;
-    }
+    } else
+        sum->slices = CHROPROF__UNKNOWN_SLICES;
     if (after < row->depth)
-        chroprof__end_tallied(p, y, row->depth, after);
+        chroprof__end_tallied(p, y, row->depth, handed && after > 0 ? after - 1 : after);
     else if (after == row->depth && other)
         chroprof__end_tallied(p, y, row->depth, after - 1);
 }
@@ -6538,6 +6544,7 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
     chroprof__stall_part share;
     memset(&share, 0, sizeof(share));
     share.site = p->paths[path].site;
+    bool known = true;
     uint32_t k = path;
     if (path >= CHROPROF__FIRST_PATH)
         k = chroprof__sites(p->core)[share.site].first_path;
@@ -6547,9 +6554,12 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
             continue;
         share.exec += sum->exec;
         share.slices += sum->slices;
+        known = known && sum->slices != CHROPROF__UNKNOWN_SLICES;
         chroprof__raise(&share.slice_max, sum->slice_max < sum->exec ? sum->slice_max : sum->exec);
         p->paths[k].tally[y->which] = 0;
     }
+    if (!known)
+        share.slices = share.slice_max = 0;
     chroprof__keep_share(stall, &share);
 }
 

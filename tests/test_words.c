@@ -990,6 +990,50 @@ TEST(stall_shares_of_what_is_unwound)
     CHECK_EQ(w.last.shares[0].slice_max_ns, 110);
 }
 
+/* A switch to another future unwinds what is above the one that it pauses: the slices of both end. */
+TEST(stall_shares_of_a_switch_that_unwinds)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    at(p, 10, PENDING, 1, &A);
+    at(p, 10, PENDING, 2, &B);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 60, ENTER, 0, &C);
+    at(p, 100, SWITCH, 2, NULL);
+    at(p, 150, SWITCH, 1, NULL);
+    at(p, 210, PAUSED, 1, NULL);
+    at(p, 220, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_ITERATION);
+    CHECK_STR(w.last.shares[0].name, "a");
+    CHECK_EQ(w.last.shares[0].exec_ns, 110);
+    CHECK_EQ(w.last.shares[0].slices, 2);
+    CHECK_EQ(w.last.shares[0].slice_max_ns, 60);
+}
+
+/* Of a site that also ran too deep it is not known how many slices there were. */
+TEST(stall_shares_of_what_is_too_deep)
+{
+    witness w;
+    int depth;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 50, ENTER, 0, &B);
+    for (depth = 2; depth < 20; depth++)
+        at(p, 60, ENTER, 0, &B);
+    at(p, 60, ENTER, 0, &C);
+    for (depth = 20; depth >= 0; depth--)
+        at(p, 200, LEAVE, 0, NULL);
+    CHECK_STR(w.last.shares[0].name, "c");
+    CHECK_EQ(w.last.shares[0].exec_ns, 140);
+    CHECK_EQ(w.last.shares[0].slices, 0);
+    CHECK_EQ(w.last.shares[0].slice_max_ns, 0);
+    CHECK_STR(w.last.shares[1].name, "a");
+    CHECK_EQ(w.last.shares[1].slices, 1);
+    CHECK_EQ(w.last.shares[1].slice_max_ns, 50);
+}
+
 TEST(stall_begins_above_the_threshold)
 {
     witness w;
@@ -1899,6 +1943,8 @@ static const test_case cases[] = {
     CASE(stall_of_a_iteration_of_many_small_slices),
     CASE(reset_while_idle),
     CASE(stall_shares_of_what_is_unwound),
+    CASE(stall_shares_of_a_switch_that_unwinds),
+    CASE(stall_shares_of_what_is_too_deep),
     CASE(stall_of_a_callback_beyond_the_ring),
     CASE(stall_of_a_iteration_beyond_the_ring),
     CASE(stall_begins_above_the_threshold),

@@ -64,6 +64,7 @@ enum {
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
 } chroprof__sum;
+#define CHROPROF__UNKNOWN_SLICES UINT64_MAX     /* some ran deeper than a tally knows */
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 

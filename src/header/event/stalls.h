@@ -27,6 +27,7 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
     chroprof__stall_part share;
     memset(&share, 0, sizeof(share));
     share.site = p->paths[path].site;
+    bool known = true;
     uint32_t k = path;
     if (path >= CHROPROF__FIRST_PATH)
         k = chroprof__sites(p->core)[share.site].first_path;
@@ -36,9 +37,12 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
             continue;
         share.exec += sum->exec;
         share.slices += sum->slices;
+        known = known && sum->slices != CHROPROF__UNKNOWN_SLICES;
         chroprof__raise(&share.slice_max, sum->slice_max < sum->exec ? sum->slice_max : sum->exec);
         p->paths[k].tally[y->which] = 0;
     }
+    if (!known)
+        share.slices = share.slice_max = 0;
     chroprof__keep_share(stall, &share);
 }
 

@@ -51,14 +51,15 @@ static void chroprof__end_tallied(const chroprof *p, chroprof__tally *y, uint32_
         if (y->path[k] == 0)
             continue;
         chroprof__sum *sum = chroprof__sum_of(p, y, y->path[k]);
-        sum->slices++;
+        sum->slices += sum->slices != CHROPROF__UNKNOWN_SLICES;
         chroprof__raise(&sum->slice_max, y->slice[k]);
         y->slice[k] = y->path[k] = 0;
     }
 }
 
-/* A slice is over when the stack is less deep after the event, or its frame changed hands. Loop and
- * untracked have none. */
+/* A slice is over when the stack is less deep after the event, or its frame changed hands: a switch
+ * may also have unwound frames above that one. Loop and untracked have none; of what runs too deep
+ * it is not known. */
 static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
                                 const chroprof__ring_row *row, uint32_t after)
 {
@@ -66,15 +67,18 @@ static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
     uint64_t dt = row->time - y->time;
     bool other = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING ||
                  row->state == CHROPROF_NEXT;
-    chroprof__sum_of(p, y, row->path)->exec += dt;
+    bool handed = row->state == CHROPROF_SWITCH && row->id != 0;
+    chroprof__sum *sum = chroprof__sum_of(p, y, row->path);
+    sum->exec += dt;
     if (row->path < CHROPROF__FIRST_PATH)
         other = false;
     else if (k < CHROPROF__TALLY_DEPTHS) {
         y->path[k] = row->path;
         y->slice[k] += dt;
-    }
+    } else
+        sum->slices = CHROPROF__UNKNOWN_SLICES;
     if (after < row->depth)
-        chroprof__end_tallied(p, y, row->depth, after);
+        chroprof__end_tallied(p, y, row->depth, handed && after > 0 ? after - 1 : after);
     else if (after == row->depth && other)
         chroprof__end_tallied(p, y, row->depth, after - 1);
 }
