@@ -640,9 +640,10 @@ refuses diff_standard_input 2 "standard input is the program's"
 profiled --diff "$loops" "$loops" quick
 refuses diff_no_profile 2 "this is not a profile"
 {       # the number of the layout stands behind the mark
-    dd if="$scratch/before" bs=1 count=56
+    number=$(($(LC_ALL=C grep -abo CHRPROF1 "$scratch/before" | head -n 1 | cut -d : -f 1) + 8))
+    dd if="$scratch/before" bs=1 count=$number
     printf '\143'
-    dd if="$scratch/before" bs=1 skip=57
+    dd if="$scratch/before" bs=1 skip=$((number + 1))
 } >"$scratch/other" 2>"$scratch/log"
 profiled --diff "$scratch/other" "$loops" quick
 refuses diff_other_version 2 "by another version"
