@@ -15,7 +15,12 @@
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#endif
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>

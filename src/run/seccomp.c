@@ -15,6 +15,12 @@ static const filter_call sampling_calls[] = {
     { SYS_rt_sigreturn, { 0 } },
 };
 
+/* What the sampler does with waits that it interrupts, by the clock on the wall. */
+static const filter_call waiting_calls[] = {
+    { SYS_rt_sigprocmask, { 99 } },
+    { SYS_restart_syscall, { 0 } },
+};
+
 #define THERE ((uint64_t)AT_FDCWD & UINT32_MAX)
 #define IN_MEMORY (PROT_READ | PROT_WRITE)
 
@@ -91,7 +97,8 @@ static void before_filter(const filter_program *filter, bool everybody)
         sealed = true;
         note(&board->sealed);
     }
-    if (filter == NULL || !ALLOWED(filter, sampling_calls)) {
+    if (filter == NULL || !ALLOWED(filter, sampling_calls) ||
+        (wall_clock && !ALLOWED(filter, waiting_calls))) {
         stop_sampling(everybody);
     }
     errno = error;

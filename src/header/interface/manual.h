@@ -250,11 +250,13 @@ THE SAMPLER
  (chroprof_walls). One draw looks at 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a sample is due before the wait is expected to
  end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
- calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
- chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
- nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
- count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
- run does, or use CPU mode.
+ calls, and fewer than 1 % of waits meet a signal. So do other waits (in a callback, or without
+ chroprof_idle_enter). A poll, ppoll, select, nanosleep or clock_nanosleep that a sample interrupts
+ goes on inside the handler, and so does an epoll_wait without a timeout: it is as long as without
+ the sampler. This is for Linux on x86-64, where the code of the C library says which system call
+ it is, as that of glibc 2.36 does. Elsewhere they end with EINTR; so do waits of other kinds, if
+ SA_RESTART does not restart them. chroprof_sampler_totals.interrupted and the text count these,
+ on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof run does, or use CPU mode.
  In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
  the thread running. On a crowded processor that may not happen for hundreds of ms of CPU time. If
  an event finds a sample more than 20 ms and two periods overdue, all that were due by then count as
@@ -307,7 +309,8 @@ THE SAMPLER
  sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
- timer_settime: in WALL mode, and in CPU mode when samples are overdue. With CHROPROF_ITIMER it is
+ timer_settime: in WALL mode, and in CPU mode when samples are overdue. In WALL mode the handler
+ also calls rt_sigprocmask, restart_syscall and what it continues. With CHROPROF_ITIMER it is
  setitimer instead, plus getpid and tgkill. The event after a dlopen by a relative path calls
  readlink.
 

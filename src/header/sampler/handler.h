@@ -80,6 +80,68 @@ static bool chroprof__has_cut(void *context)
 #define chroprof__has_cut(context) 0
 #endif
 
+/* A wait that this signal would end goes on inside the handler, and its result takes the place of
+ * the EINTR that the host would see. Nothing has to be known of how long it was to be: polls and
+ * sleeps have left that with the kernel (restart_syscall, which it calls itself after a signal
+ * without a handler), the others keep it in their arguments. Which call it is only the code says,
+ * where it moves the number into eax before the SYSCALL instruction; others stay cut. The host's
+ * own signals end the wait as they would without this one. */
+#if CHROPROF__SEES_CALLS && CHROPROF__THREAD_TIMER && defined(__x86_64__)
+enum { CHROPROF__WORD_BEHIND_RCX = 16, CHROPROF__PLACE_OF_RESULT = 13 };
+
+/* The number of the call before the address, -1: not known. The kernel reads it first, and refuses
+ * what cannot be read (EFAULT), then what is no way to set a mask. */
+static long chroprof__call_before(uintptr_t next)
+{
+    uint8_t code[8];
+    uint32_t number;
+    (void)chroprof__system(SYS_rt_sigprocmask, 99L, (long)(next - sizeof(code)), 0L, 8L);
+    if (errno != EINVAL)
+        return -1;
+    memcpy(code, (const void *)(next - sizeof(code)), sizeof(code));
+    memcpy(&number, code + 2, sizeof(number));
+    return code[1] == 0xb8 && code[6] == 0x0f && code[7] == 0x05 ? (long)number : -1;
+}
+
+/* The call that goes on with it; -1: there is none. a: its arguments. */
+static long chroprof__call_to_go_on(long number, const uint64_t *a)
+{
+    bool for_ever = (uint32_t)a[3] == UINT32_MAX;
+    switch (number) {
+    case SYS_poll: case SYS_nanosleep: return SYS_restart_syscall;
+    case SYS_clock_nanosleep: return a[1] == 0 ? (long)SYS_restart_syscall : number;
+    case SYS_select: case SYS_pselect6: case SYS_ppoll: return number;  /* with the time left */
+    case SYS_epoll_wait: case SYS_epoll_pwait: return for_ever ? number : -1;
+    default: return -1;
+    }
+}
+
+static bool chroprof__goes_on(chroprof__sampler *s, void *context)
+{
+    static const uint8_t places[6] = { 8, 9, 12, 2, 0, 1 };    /* rdi, rsi, rdx, r10, r8, r9 */
+    char *at = (char *)context + offsetof(ucontext_t, uc_mcontext);
+    uint64_t a[6], next, stopped = s->stopped;
+    long number, result;
+    if (!chroprof__has_cut(context))
+        return false;
+    for (int k = 0; k < 6; k++)
+        memcpy(a + k, at + 8 * places[k], sizeof(a[k]));
+    memcpy(&next, at + 8 * CHROPROF__WORD_BEHIND_RCX, sizeof(next));
+    number = chroprof__call_to_go_on(chroprof__call_before(next), a);
+    if (number < 0)
+        return false;
+    chroprof__poke64(&s->stopped, !s->steady);  /* a handler of the host's may jump out of this */
+    result = chroprof__system(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
+                              (long)a[5]);
+    result = result == -1 ? -(long)errno : result;
+    memcpy(at + 8 * CHROPROF__PLACE_OF_RESULT, &result, sizeof(result));
+    chroprof__poke64(&s->stopped, stopped);
+    return true;
+}
+#else
+#define chroprof__goes_on(s, context) ((void)(context), 0)
+#endif
+
 /* A walk of the native stack; depth: frames of the running stack that have no place in it yet. */
 typedef struct chroprof__walk {
     chroprof__core *c;
@@ -232,13 +294,40 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
 }
 
 /* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
-static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
+static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s, void *context)
 {
     if (s->mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
         return false;
-    s->interrupted += s->resting;
     s->stopped = !s->steady;
+    s->interrupted += !chroprof__goes_on(s, context) && s->resting;
     return true;
+}
+
+/* The wait has gone on: the signals that were due in it have the stack of the one before. */
+static void chroprof__catch_wait(chroprof__core *c, chroprof__sampler *s)
+{
+    uint64_t weight = s->steady ? 0 : chroprof__signal_weight(s, 0);
+    uint64_t now = chroprof__monotonic_ns(NULL), before = s->put - 1;
+    if (weight == 0)
+        return;
+    s->ticks += weight;
+    s->window_weight += weight;
+    bool waits = c->enabled && s->put != chroprof__peek64(&s->taken);
+    chroprof__entry *e = waits ? chroprof__begin_entry(c, s) : NULL;
+    if (!e) {
+        s->lost += c->enabled ? weight : 0;
+        return;
+    }
+    before = s->put - 1 < before ? s->put - 1 : before;         /* two may have become one */
+    *e = *chroprof__ring(c, before);
+    e->weight = e->draws = weight;
+    e->cpu_ns = 0;
+    e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
+    e->stamp = e->last = chroprof__clock_here(c);
+    s->stamp = now;
+    CHROPROF__STORE_FENCE();
+    chroprof__poke64(&s->put, s->put + 1);
+    chroprof__wake(c);
 }
 
 /* A timer signal that finds no room on the stack it was delivered on is counted, and that is
@@ -246,18 +335,25 @@ static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
 static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
                            void *context)
 {
-    if (chroprof__is_needless(c, s))
+    if (chroprof__is_needless(c, s, context))
         return;
-    s->interrupted += chroprof__has_cut(context);
+    bool cut = chroprof__has_cut(context);
     uint64_t weight = chroprof__signal_weight(s, periods);
-    if (weight == 0)
-        return;
-    if (chroprof__has_stack(s, context)) {
+    bool room = weight > 0 && chroprof__has_stack(s, context);
+    if (room) {
         chroprof__catch_signal(c, s, weight, context);
     } else {
         s->ticks += weight;
         s->lost += weight;
     }
+    if (cut && s->mode == CHROPROF_SAMPLER_WALL && chroprof__goes_on(s, context)) {
+        cut = false;
+        if (room)
+            chroprof__catch_wait(c, s);
+    }
+    s->interrupted += cut;
+    if (weight == 0)
+        return;
     if (!s->steady)
         chroprof__arm(s);
 }
