@@ -14241,13 +14241,24 @@ static long chroprof__call_to_go_on(long number, const uint64_t *a)
     }
 }
 
+/* Does this handler block more than its own signal? Then the host's would not end the wait: who
+ * does that continues waits in another way, as chroprof run. */
+static bool chroprof__blocks_others(const void *context)
+{
+    uint64_t before, now = UINT64_MAX, more;
+    memcpy(&before, (const char *)context + offsetof(ucontext_t, uc_sigmask), sizeof(before));
+    (void)chroprof__system(SYS_rt_sigprocmask, (long)SIG_BLOCK, 0L, (long)(uintptr_t)&now, 8L);
+    more = now & ~before;
+    return (more & (more - 1)) != 0;
+}
+
 static bool chroprof__goes_on(chroprof__sampler *s, void *context)
 {
     static const uint8_t places[6] = { 8, 9, 12, 2, 0, 1 };    /* rdi, rsi, rdx, r10, r8, r9 */
     char *at = (char *)context + offsetof(ucontext_t, uc_mcontext);
     uint64_t a[6], next, stopped = s->stopped;
     long number, result;
-    if (!chroprof__has_cut(context))
+    if (!chroprof__has_cut(context) || chroprof__blocks_others(context))
         return false;
     for (int k = 0; k < 6; k++)
         memcpy(a + k, at + 8 * places[k], sizeof(a[k]));

@@ -15,10 +15,9 @@ static const filter_call sampling_calls[] = {
     { SYS_rt_sigreturn, { 0 } },
 };
 
-/* What the sampler does with waits that it interrupts, by the clock on the wall. */
+/* What it asks when it has interrupted a wait, by the clock on the wall. */
 static const filter_call waiting_calls[] = {
-    { SYS_rt_sigprocmask, { 99 } },
-    { SYS_restart_syscall, { 0 } },
+    { SYS_rt_sigprocmask, { SIG_BLOCK } },
 };
 
 #define THERE ((uint64_t)AT_FDCWD & UINT32_MAX)
