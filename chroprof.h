@@ -2944,50 +2944,74 @@ enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of
 /* The sampler's state. The notes follow it, then the callers, then the ring of entries. */
 typedef struct chroprof__sampler {
     /* changed by the loop's own calls */
-    uint64_t samples, inside, dropped;
-    uint64_t dropped_cpu_ns;
-    uint64_t head;             /* row of the next sample */
-    uint64_t latest;           /* end of the newest row */
-    uint64_t draws, misses;
-    uint64_t random;
-    uint64_t loads, unloads;   /* of modules, when they were last looked at */
-    uint64_t loaded;           /* a bit for each row of the modules that is in memory */
-    uint64_t possible;         /* those that addresses of the samples being taken in may be of */
-    uint64_t added;            /* those that somebody named, and no survey finds */
-    uint64_t cursor;           /* slot of the next draw */
-    uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
+    struct {
+        uint64_t samples, inside, dropped;
+        uint64_t dropped_cpu_ns;
+        uint64_t head;             /* row of the next sample */
+        uint64_t latest;           /* end of the newest row */
+    } rows;
+    struct {
+        uint64_t draws, misses;
+        uint64_t random;
+    } draw;
+    struct {
+        uint64_t loads, unloads;   /* of modules, when they were last looked at */
+        uint64_t loaded;           /* a bit for each row of the modules that is in memory */
+        uint64_t possible;         /* those that addresses of samples being taken in may be of */
+        uint64_t added;            /* those that somebody named, and no survey finds */
+    } modules;
+    struct {
+        uint64_t cursor;           /* slot of the next draw */
+        uint64_t seq, at;          /* after which event the last one was, and when */
+    } drawn;
     uint64_t first_event;      /* of the run of the timer */
-    uint64_t look_at;          /* profile time from which the next event reads the CPU clock */
-    uint64_t look_due;         /* the event under way does */
-    uint64_t looked;           /* when it was read last; UINT64_MAX: never */
-    uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    struct {
+        uint64_t at;               /* profile time from which the next event reads the CPU clock */
+        uint64_t due;              /* the event under way does */
+        uint64_t last;             /* when it was read last; UINT64_MAX: never */
+        uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    } look;
     uint64_t noting;           /* who begins the top frame is about to be noted */
-    uint64_t resting;          /* the wait under way is known */
-    uint64_t wait_start;       /* when it began */
-    uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */
-    uint64_t wait_most;        /* ns of the longest wait of late */
+    struct {
+        uint64_t resting;          /* the wait under way is known */
+        uint64_t start;            /* when it began */
+        uint64_t idle_from, idle_ns; /* idle that was sampled; not yet */
+        uint64_t most;             /* ns of the longest wait of late */
+    } wait;
     uint64_t renumberings;     /* how often stacks were renumbered, twice; odd while they are */
     uint64_t patience;         /* frames that are turned away before room is looked for again */
     uint64_t taken;            /* entries that were drained */
-    uint64_t low, high;        /* the thread's stack */
-    uint64_t fiber_low, fiber_high;
+    struct {
+        uint64_t low, high;        /* the thread's stack */
+        uint64_t fiber_low, fiber_high;
+    } stack;
     /* changed by the handler, and by events that give up overdue samples */
-    uint64_t put;              /* entries that were made */
-    uint64_t ticks, lost, cost_ns;
-    uint64_t cpu, stamp;       /* at the end of the signal before */
-    uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
-    uint64_t stopped;          /* the timer, until the loop has slept */
-    uint64_t interrupted;
-    uint64_t pending;          /* steady: periods of which no sample was taken yet */
-    uint64_t window_weight, window_cost;   /* since the budget was last looked at */
-    uint64_t period_ns;
+    struct {
+        uint64_t put;              /* entries that were made */
+        uint64_t ticks, lost, cost_ns;
+        uint64_t cpu, stamp;       /* at the end of the signal before */
+        uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
+        uint64_t stopped;          /* the timer, until the loop has slept */
+        uint64_t interrupted;
+        uint64_t pending;          /* steady: periods of which no sample was taken yet */
+        uint64_t window_weight, window_cost; /* since the budget was last looked at */
+        uint64_t period_ns;
+    } handler;
     /* settings */
-    uint64_t first_period_ns, budget_ppm, mode, steady;
-    uint64_t armed;            /* the value of the timer's signal; 0: there is none */
-    uint64_t pid, timer, running;
-    uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
-                                  found none; addresses until the next look */
-    uint64_t unwind, unwind_user;          /* of this process */
+    struct {
+        uint64_t first_period_ns, budget_ppm, mode, steady;
+    } set;
+    struct {
+        uint64_t armed;            /* the value of the timer's signal; 0: there is none */
+        uint64_t pid, number, running;
+    } timer;
+    struct {
+        uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
+                                      found none; addresses until the next look */
+    } search;
+    struct {
+        uint64_t walk, user;       /* of this process */
+    } unwind;
     chroprof__begun begun[CHROPROF__HITS];
     chroprof__hits hits[CHROPROF__HITS];
 } chroprof__sampler;
@@ -3041,15 +3065,19 @@ enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core
 /* The start of the block. Each comment opens a cache line. */
 typedef struct chroprof__core {
     /* what it is */
-    uint64_t magic;
-    uint32_t layout;
-    uint32_t order;            /* 0x01020304 as the writer has it */
-    uint64_t block_bytes;
-    uint32_t core_bytes;
-    uint32_t pointer_bytes;
-    uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
-    uint64_t start_unix_ns;    /* calendar time of profile time 0 */
-    uint64_t start_clock;
+    struct {
+        uint64_t magic;
+        uint32_t layout;
+        uint32_t order;            /* 0x01020304 as the writer has it */
+        uint64_t block_bytes;
+        uint32_t core_bytes;
+        uint32_t pointer_bytes;
+    } form;
+    struct {
+        uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
+        uint64_t start_unix_ns;    /* calendar time of profile time 0 */
+        uint64_t start_clock;
+    } process;
     /* what every event touches */
     uint64_t seq;              /* twice the number of events; inside one it is odd */
     uint64_t epoch;            /* clock - epoch = profile time */
@@ -3062,46 +3090,62 @@ typedef struct chroprof__core {
     uint32_t depth;
     uint32_t barrier;          /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
-    uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
-    uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
-    uint32_t deferred_callback, deferred_iteration;     /* of these, in 64 bits from the ranges */
-    uint64_t iteration_start;  /* NO_ITERATION: none began */
-    uint64_t iteration_limit;  /* as callback_limit */
-    uint64_t iteration_min;    /* as callback_min */
+    struct {
+        uint64_t limit;            /* a longer callback is the longest, or a stall */
+        uint64_t min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    } callback;
+    struct {
+        uint64_t slice;   /* the count that the last slice goes to, in 16 bits from the core */
+        uint32_t callback, iteration; /* of these, in 64 bits from the ranges */
+    } deferred;
+    struct {
+        uint64_t start;            /* NO_ITERATION: none began */
+        uint64_t limit;            /* as callback_limit */
+        uint64_t min;              /* as callback_min */
+    } iteration;
     uint64_t idle_limit;       /* that of idle_leave */
     /* iterations */
     uint64_t iteration_event;  /* the number of the event that began the one under way */
-    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
-    uint64_t no_count;         /* what is deferred for nobody */
-    uint64_t callbacks, iterations;  /* those that are in no histogram */
-    uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
-    uint64_t iteration_active;
-    uint64_t iteration_callback;  /* its longest callback that was a stall, 0: none */
-    uint64_t iteration_callback_serial; /* that stall */
-    uint64_t callback_max, iteration_max;
-    uint64_t stalls;
-    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the limit, and their time */
-    uint64_t at_once_limit;
-    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
+    struct {
+        uint64_t counts;           /* UINT64_MAX: counts of paths that have none */
+        uint64_t count;            /* what is deferred for nobody */
+    } nobody;
+    struct {
+        uint64_t callbacks, iterations; /* those that are in no histogram */
+        uint64_t slow_due;         /* profile time from which old slow futures are looked for */
+        uint64_t iteration_active;
+        uint64_t iteration_callback; /* its longest callback that was a stall, 0: none */
+        uint64_t iteration_callback_serial; /* that stall */
+        uint64_t callback_max, iteration_max;
+        uint64_t stalls;
+        uint64_t at_once, at_once_ticks; /* waits shorter than the limit, and their time */
+        uint64_t at_once_limit;
+        uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
+    } loop;
     /* start and exit */
-    uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
-    uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
+    struct {
+        uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
+        uint64_t start_ticks, exit_ticks; /* parts of the loop's own time */
+    } phase;
     /* rare */
     uint32_t barriers;         /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
     uint64_t hidden_since;
-    uint64_t ring_first;       /* number of the first event that the ring may tell of */
-    uint64_t ring_begin;       /* profile time at which its interval began */
-    uint64_t ring_barrier;     /* the innermost barrier then */
+    struct {
+        uint64_t first;            /* number of the first event that the ring may tell of */
+        uint64_t begin;            /* profile time at which its interval began */
+        uint64_t barrier;          /* the innermost barrier then */
+    } ring;
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
     uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
     uint64_t merged_events;    /* of the profiles that were merged in */
     uint64_t stall_ticks;
-    uint64_t window_end, window_ticks;     /* the current width */
+    struct {
+        uint64_t end, ticks;       /* the current width */
+    } windows;
     uint64_t aged_at;          /* when the running stack was last looked at for that */
     uint64_t max_step_ticks;
     uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
@@ -3112,28 +3156,40 @@ typedef struct chroprof__core {
     uint64_t enabled;
     uint64_t resetting;        /* the edit under way is a reset: the calendar time of it; or 0 */
     /* time */
-    uint64_t factor;           /* ns a tick, 32 bits of fraction */
-    uint64_t calibrated;
-    uint64_t calibrate_at;     /* profile time */
-    uint64_t calibrate_counter, calibrate_ns;
-    uint64_t error_ppb;
-    uint64_t manual;
-    uint64_t window_ns, stall_ns, max_step_ns;
+    struct {
+        uint64_t factor;           /* ns a tick, 32 bits of fraction */
+        uint64_t calibrated;
+        uint64_t calibrate_at;     /* profile time */
+        uint64_t calibrate_counter, calibrate_ns;
+        uint64_t error_ppb;
+        uint64_t manual;
+    } time;
+    struct {
+        uint64_t window_ns, stall_ns, max_step_ns;
+    } set;
     /* who */
-    char name[CHROPROF__NAME_BYTES];
-    char host[CHROPROF__NAME_BYTES];
-    char program[CHROPROF__NAME_BYTES];
-    char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
-    chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
-    chroprof__held_row held[CHROPROF__HELD];           /* of OCCUPIES, STALL, HANGS */
+    struct {
+        char name[CHROPROF__NAME_BYTES];
+        char host[CHROPROF__NAME_BYTES];
+        char program[CHROPROF__NAME_BYTES];
+    } who;
+    struct {
+        char awake[CHROPROF__AWAKE_BYTES]; /* what makes waits return at once; "": not known */
+        chroprof__waited_row waited[CHROPROF__WAITED]; /* waits inside tasks */
+        chroprof__held_row held[CHROPROF__HELD]; /* of OCCUPIES, STALL, HANGS */
+    } told;
     /* of a mapped file */
-    uint64_t owner_start;      /* when its process began, 0: not known */
-    uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
-    uint64_t ended;            /* it was unmapped */
+    struct {
+        uint64_t owner_start;      /* when its process began, 0: not known */
+        uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
+        uint64_t ended;            /* it was unmapped */
+    } file;
     /* of a copy */
-    uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
-    uint64_t torn_ticks, torn_events;      /* of the event that was cut short */
-    uint64_t living;           /* the program lived, and time goes to when it was made */
+    struct {
+        uint64_t skew_ticks, skew_events; /* that went on meanwhile */
+        uint64_t torn_ticks, torn_events; /* of the event that was cut short */
+        uint64_t living;           /* the program lived, and time goes to when it was made */
+    } copy;
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
@@ -3184,7 +3240,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 61 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback.limit) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
@@ -3741,7 +3797,7 @@ static chroprof__slices *chroprof__counts_at(const chroprof *p, size_t row)
 static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path, uint32_t row)
 {
     const void *counts = row ? (const void *)chroprof__counts_at(p, row)
-                             : (const void *)&p->core->no_counts;
+                             : (const void *)&p->core->nobody.counts;
     path->histogram = row;
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
@@ -3759,7 +3815,7 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     chroprof__slices *counts = chroprof__counts_of(p, h);
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->callback_min : &p->core->iteration_min;
+        return h == &own->slice ? &p->core->callback.min : &p->core->iteration.min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
@@ -3770,12 +3826,12 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
  * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
-#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, nobody.count) / sizeof(uint16_t))
 
 static void chroprof__defer_nothing(chroprof__core *c)
 {
-    c->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
-    c->deferred_callback = c->deferred_iteration = 0;
+    c->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
+    c->deferred.callback = c->deferred.iteration = 0;
 }
 
 /* Where in their table a count of slices lies; UINT64_MAX: it is none. deferred: in 16 bits from
@@ -3792,9 +3848,9 @@ static bool chroprof__can_defer(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint64_t ranges = 8 * c->tables[CHROPROF__RANGE_TABLE].rows;
-    bool nobody = c->deferred_slice == CHROPROF__DEFERRED_FOR_NOBODY;
-    return (nobody || chroprof__few_number(c, c->deferred_slice) != UINT64_MAX) &&
-           c->deferred_callback < ranges && c->deferred_iteration < ranges;
+    bool nobody = c->deferred.slice == CHROPROF__DEFERRED_FOR_NOBODY;
+    return (nobody || chroprof__few_number(c, c->deferred.slice) != UINT64_MAX) &&
+           c->deferred.callback < ranges && c->deferred.iteration < ranges;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
@@ -3803,11 +3859,11 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
     const chroprof__core *c = p->core;
     const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->ranges->count[0];
     const chroprof__slices *slices = chroprof__counts_of(p, h);
-    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred_slice;
+    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred.slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->deferred_callback) +
-                 (uint32_t)(place == first + c->deferred_iteration);
+        count += *place + (uint32_t)(place == first + c->deferred.callback) +
+                 (uint32_t)(place == first + c->deferred.iteration);
     if (slices)
         count += slices->few[bucket] + (uint32_t)(slices->few + bucket == deferred);
     return count;
@@ -3832,7 +3888,7 @@ CHROPROF__COLD uint16_t *chroprof__range_at(chroprof__histograms *row, uint32_t 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
 {
     chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
-    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred_slice);
+    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred.slice);
     for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
         if (*chroprof__range_at(row, k))
             memset(p->ranges + *chroprof__range_at(row, k), 0, sizeof(chroprof__range));
@@ -3841,9 +3897,9 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     if (counts)
         memset(counts->few, 0, sizeof(counts->few));
     if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
-        p->core->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
+        p->core->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->deferred_callback = p->core->deferred_iteration = 0;
+        p->core->deferred.callback = p->core->deferred.iteration = 0;
     row->latency_max = row->missed = 0;
 }
 
@@ -4003,10 +4059,10 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred_slice);
-    bool many = ++((uint16_t *)(void *)c)[c->deferred_slice] == 0;
-    ++counts[c->deferred_callback];
-    ++counts[c->deferred_iteration];
+    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred.slice);
+    bool many = ++((uint16_t *)(void *)c)[c->deferred.slice] == 0;
+    ++counts[c->deferred.callback];
+    ++counts[c->deferred.iteration];
     chroprof__defer_nothing(c);
     if (many)
         chroprof__carry(p, at);
@@ -4531,22 +4587,22 @@ CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 {
     uint32_t level = chroprof__tag_level(c->window), index = c->window & 0xFFFF;
     uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    while (c->window_ticks >> 62 == 0 && t / c->window_ticks >= capacity) {
-        c->window_ticks *= 2;
+    while (c->windows.ticks >> 62 == 0 && t / c->windows.ticks >= capacity) {
+        c->windows.ticks *= 2;
         index /= 2;
         level++;
     }
     c->window = level << 16 | index;
-    c->window_end = (index + 1) * c->window_ticks;
+    c->windows.end = (index + 1) * c->windows.ticks;
 }
 
 /* The present window is the one that profile time t is in, wherever it was. */
 CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 {
     chroprof__widen_windows(c, t);
-    uint64_t index = t / c->window_ticks;
+    uint64_t index = t / c->windows.ticks;
     c->window = (c->window & 0xFFFF0000u) | (uint32_t)index;
-    c->window_end = (index + 1) * c->window_ticks;
+    c->windows.end = (index + 1) * c->windows.ticks;
 }
 
 /* >>clock */
@@ -4568,13 +4624,13 @@ static void chroprof__wake(chroprof__core *c)
 static uint64_t chroprof__sampler_limit(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && s->running ? s->look_at : UINT64_MAX;
+    return s && s->timer.running ? s->look.at : UINT64_MAX;
 }
 
 static bool chroprof__samples_wait(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && chroprof__peek64(&s->put) != s->taken;
+    return s && chroprof__peek64(&s->handler.put) != s->taken;
 }
 
 /* When the next event has to take the slow path at the latest. Whatever wants the next event there
@@ -4582,21 +4638,21 @@ static bool chroprof__samples_wait(const chroprof__core *c)
 static void chroprof__set_time_limit(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
-    uint64_t time_limit = c->window_end < step ? c->window_end : step;
+    uint64_t time_limit = c->windows.end < step ? c->windows.end : step;
     chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
     chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&time_limit, c->slow_callback);
+    chroprof__lower(&time_limit, c->loop.slow_due);
     chroprof__lower(&time_limit, chroprof__sampler_limit(c));
-    if (!c->calibrated)
-        chroprof__lower(&time_limit, c->calibrate_at);
+    if (!c->time.calibrated)
+        chroprof__lower(&time_limit, c->time.calibrate_at);
     c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
     c->time_limit = c->idle_limit;
-    if (!c->iteration_active && c->account == CHROPROF__IDLE)
+    if (!c->loop.iteration_active && c->account == CHROPROF__IDLE)
         c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */
-    if (c->exits || chroprof__samples_wait(c))
+    if (c->phase.exits || chroprof__samples_wait(c))
         chroprof__wake(c);
 }
 
@@ -4611,15 +4667,15 @@ CHROPROF__INLINE uint64_t chroprof__length_limit(const chroprof__core *c, uint64
  * full. */
 static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
-    c->factor = factor;
-    c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->callback_limit = chroprof__length_limit(c, c->callback_max);
-    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
-    c->at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
-    c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
-    uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
+    c->time.factor = factor;
+    c->stall_ticks = chroprof__unscale(c->set.stall_ns, factor);
+    c->callback.limit = chroprof__length_limit(c, c->loop.callback_max);
+    c->iteration.limit = chroprof__length_limit(c, c->loop.iteration_max);
+    c->loop.at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
+    c->max_step_ticks = chroprof__unscale(c->set.max_step_ns, factor);
+    uint64_t width = chroprof__or(chroprof__unscale(c->set.window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
-        c->window_ticks = c->window_end = width;
+        c->windows.ticks = c->windows.end = width;
 }
 
 #if CHROPROF__HAS_COUNTER
@@ -4693,14 +4749,14 @@ static uint64_t chroprof__apart_ppb(uint64_t a, uint64_t b)
 /* From this reading on, for as long as that. */
 static void chroprof__look_from(chroprof__core *c, const chroprof__rate *r, uint64_t ns)
 {
-    c->calibrate_counter = r->counter;
-    c->calibrate_ns = r->ns;
-    c->calibrate_at = c->last + chroprof__unscale(ns, c->factor) + 1;
+    c->time.calibrate_counter = r->counter;
+    c->time.calibrate_ns = r->ns;
+    c->time.calibrate_at = c->last + chroprof__unscale(ns, c->time.factor) + 1;
 }
 
 static void chroprof__take_rate(chroprof__core *c, const chroprof__rate *r)
 {
-    c->error_ppb = r->error_ppb;
+    c->time.error_ppb = r->error_ppb;
     chroprof__set_factor(c, r->factor);
 }
 
@@ -4709,28 +4765,28 @@ static void chroprof__take_rate(chroprof__core *c, const chroprof__rate *r)
  * fixed, and each later look only widens the bound of its error. */
 static void chroprof__calibrate(chroprof__core *c)
 {
-    chroprof__rate r = chroprof__rate_since(c->calibrate_counter, c->calibrate_ns);
+    chroprof__rate r = chroprof__rate_since(c->time.calibrate_counter, c->time.calibrate_ns);
     if (r.factor == 0)
         return;
-    uint64_t apart = chroprof__apart_ppb(r.factor, c->factor);
+    uint64_t apart = chroprof__apart_ppb(r.factor, c->time.factor);
     chroprof__rate now;
-    bool unsure = apart > c->error_ppb + r.error_ppb;
+    bool unsure = apart > c->time.error_ppb + r.error_ppb;
     if (unsure)
         now = chroprof__rate_of_now();
     /* a short look agrees with a long one, unless the system slept and one clock stood still */
     if (unsure && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
                                    r.error_ppb + now.error_ppb + 2000000u) {
-        if (!c->calibrated)
+        if (!c->time.calibrated)
             chroprof__take_rate(c, &now);
-        chroprof__look_from(c, &now, c->calibrated ? CHROPROF__LATER_NS : 90000000u);
-    } else if (c->calibrated) {
-        if (apart > c->error_ppb)
-            c->error_ppb = apart + r.error_ppb;
+        chroprof__look_from(c, &now, c->time.calibrated ? CHROPROF__LATER_NS : 90000000u);
+    } else if (c->time.calibrated) {
+        if (apart > c->time.error_ppb)
+            c->time.error_ppb = apart + r.error_ppb;
         chroprof__look_from(c, &r, CHROPROF__LATER_NS);
     } else {
         chroprof__take_rate(c, &r);
-        c->calibrated = r.passed >= 89000000u;
-        if (c->calibrated)
+        c->time.calibrated = r.passed >= 89000000u;
+        if (c->time.calibrated)
             chroprof__look_from(c, &r, CHROPROF__LATER_NS);
     }
 }
@@ -4743,7 +4799,7 @@ static void chroprof__start_counter(chroprof__core *c)
         return;
     }
     chroprof__rate r = chroprof__rate_of_now();
-    c->calibrated = 0;
+    c->time.calibrated = 0;
     if (r.factor)
         chroprof__take_rate(c, &r);
     chroprof__look_from(c, &r, 90000000u);
@@ -4860,8 +4916,8 @@ CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, uint
 
 CHROPROF__NOINLINE uint64_t chroprof__random(chroprof__sampler *s)
 {
-    uint64_t z = s->random + UINT64_C(0x9E3779B97F4A7C15);    /* splitmix64 (Steele and others) */
-    s->random = z;
+    uint64_t z = s->draw.random + UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 (Steele and others) */
+    s->draw.random = z;
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return z ^ z >> 31;
@@ -4913,7 +4969,7 @@ static uint32_t chroprof__item_module(uint64_t item)
 static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
 {
     const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t possible = chroprof__sampler_of(c)->possible;
+    uint64_t possible = chroprof__sampler_of(c)->modules.possible;
     uint32_t found = 0;
     for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
         if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
@@ -5009,7 +5065,7 @@ typedef struct chroprof__survey {
 static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    uint64_t end = chroprof__peek64(&s->put);
+    uint64_t end = chroprof__peek64(&s->handler.put);
     for (uint64_t k = s->taken; k - end != 0; k++) {
         const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
@@ -5088,7 +5144,7 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
     const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t named = 1 | chroprof__sampler_of(c)->added;
+    uint64_t named = 1 | chroprof__sampler_of(c)->modules.added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
@@ -5149,8 +5205,8 @@ CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *
     chroprof__module_row m;
     if (size < sizeof(*o))
         return 0;
-    survey->loads = o->loads - s->loads;
-    survey->unloads = o->unloads - s->unloads;
+    survey->loads = o->loads - s->modules.loads;
+    survey->unloads = o->unloads - s->modules.unloads;
     if ((survey->loads | survey->unloads) == 0 && !survey->sought)
         return 1;
     uint32_t place = survey->count++;
@@ -5180,7 +5236,7 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
 static bool chroprof__seeks_module(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    uint64_t end = chroprof__peek64(&s->put);
+    uint64_t end = chroprof__peek64(&s->handler.put);
     bool missed = false;
     for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
         const chroprof__entry *e = chroprof__ring(c, k);
@@ -5188,8 +5244,8 @@ static bool chroprof__seeks_module(chroprof__core *c)
             missed = chroprof__is_code(e->items[i]) &&
                      !chroprof__find_module(c, chroprof__item_address(e->items[i]));
     }
-    if (!missed || s->patient > 0) {
-        s->patient -= missed;
+    if (!missed || s->search.patient > 0) {
+        s->search.patient -= missed;
         return false;
     }
     return true;
@@ -5202,25 +5258,26 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__survey survey;
-    if (!chroprof__each_object || !chroprof__peek64(&s->running))    /* never: no such C library */
+    if (!chroprof__each_object ||           /* never: no such C library */
+        !chroprof__peek64(&s->timer.running))
         return;
     memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.before = s->loaded;
-    s->possible = s->loaded | s->added;
+    survey.before = s->modules.loaded;
+    s->modules.possible = s->modules.loaded | s->modules.added;
     survey.sought = chroprof__seeks_module(c);
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
-    s->possible = survey.unloads == gone ? survey.before | survey.loaded
+    s->modules.possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
-    s->possible |= s->added;
+    s->modules.possible |= s->modules.added;
     bool more = (survey.loaded & ~survey.before) != 0;
-    s->vain = more || !survey.sought ? 0 : s->vain + (s->vain < 10);
-    s->patient = s->vain ? UINT64_C(1) << s->vain : 0;
-    s->loaded = survey.loaded;
-    s->loads += survey.loads;
-    s->unloads += survey.unloads;
+    s->search.vain = more || !survey.sought ? 0 : s->search.vain + (s->search.vain < 10);
+    s->search.patient = s->search.vain ? UINT64_C(1) << s->search.vain : 0;
+    s->modules.loaded = survey.loaded;
+    s->modules.loads += survey.loads;
+    s->modules.unloads += survey.unloads;
 }
 #else
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
@@ -5541,13 +5598,13 @@ static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SAMPLES];
-    chroprof__sample_span *row = chroprof__sample_rows(c) + s->head;
+    chroprof__sample_span *row = chroprof__sample_rows(c) + s->rows.head;
     if (table->used == table->capacity) {
-        s->dropped += row->weight;
-        s->dropped_cpu_ns += row->cpu_ns;
+        s->rows.dropped += row->weight;
+        s->rows.dropped_cpu_ns += row->cpu_ns;
     }
     memset(row, 0, sizeof(*row));
-    s->head = s->head + 1 < table->capacity ? s->head + 1 : 0;
+    s->rows.head = s->rows.head + 1 < table->capacity ? s->rows.head + 1 : 0;
     if (table->used < table->capacity)
         table->peak = ++table->used;
     return row;
@@ -5557,7 +5614,7 @@ static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sam
 static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
                               const chroprof__entry *e)
 {
-    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    uint64_t before = s->rows.head > 0 ? s->rows.head - 1 : chroprof__sample_capacity(c) - 1;
     bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
     chroprof__sample_span *row = chroprof__sample_rows(c) + before;
     if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
@@ -5569,8 +5626,8 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
     row->weight += e->weight;
     row->cpu_ns += e->cpu_ns;
     row->duration = t - row->time;
-    s->samples += e->weight;
-    s->latest = t;
+    s->rows.samples += e->weight;
+    s->rows.latest = t;
     chroprof__nodes(c)[stack].weight += e->weight;
     chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
 }
@@ -5605,7 +5662,7 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
 static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
                               uint64_t inside, uint32_t stack, const chroprof__entry *e)
 {
-    uint64_t wall = chroprof__scale(inside, c->factor);
+    uint64_t wall = chroprof__scale(inside, c->time.factor);
     wall = e->wall_ns < wall ? e->wall_ns : wall;
     uint64_t cpu = e->cpu_ns < wall ? e->cpu_ns : wall;
     if (h->owner != owner) {
@@ -5636,9 +5693,9 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
     if (c->depth > c->barrier)
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
-    if (c->iteration_active)
+    if (c->loop.iteration_active)
         chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                          chroprof__minus(t, c->iteration_start), stack, e);
+                          chroprof__minus(t, c->iteration.start), stack, e);
 }
 
 #if CHROPROF__SAMPLES
@@ -5652,8 +5709,9 @@ static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, 
     uint64_t busy = chroprof__minus(start, p->paths[CHROPROF__IDLE].exec);
     bool noted = s->begun[place].event == owner;
     *ns = noted ? s->begun[place].cpu_ns
-                : s->cpu_ns + chroprof__scale(chroprof__minus(busy, s->cpu_busy), c->factor);
-    return noted || start >= s->looked;
+                : s->look.cpu_ns + chroprof__scale(chroprof__minus(busy, s->look.cpu_busy),
+                                                    c->time.factor);
+    return noted || start >= s->look.last;
 }
 #endif
 
@@ -5670,7 +5728,7 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     if (s->hits[k].owner == owner)
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
-    uint64_t length = chroprof__scale(stall->length, c->factor), begun_ns, cpu;
+    uint64_t length = chroprof__scale(stall->length, c->time.factor), begun_ns, cpu;
     if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
     cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
@@ -5713,23 +5771,23 @@ static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t fro
     reach = reach < rows ? reach : rows;
     uint64_t total = each * rows * (ticks < UINT32_MAX ? ticks : UINT32_MAX), parts = reach * live;
     uint64_t whole = total / parts, rest = total % parts;
-    from = s->drawn_seq == p->core->seq ? s->drawn_at : from;
+    from = s->drawn.seq == p->core->seq ? s->drawn.at : from;
     for (uint64_t n = 0; n < reach; n++) {
-        const chroprof__future_row *f = p->futures + s->cursor % rows;
+        const chroprof__future_row *f = p->futures + s->drawn.cursor % rows;
         uint64_t weight = whole + (chroprof__random(s) % parts < rest);
-        s->cursor = s->cursor + 1 < rows ? s->cursor + 1 : 0;
+        s->drawn.cursor = s->drawn.cursor + 1 < rows ? s->drawn.cursor + 1 : 0;
         if (f->id == 0 || f->state == CHROPROF__GONE) {
-            s->misses++;
+            s->draw.misses++;
             continue;
         }
         chroprof__wall_row *row = chroprof__wall_of(p->core, f->path);
         uint32_t state = chroprof__drawn_state(p, f);
         row->weight[state] += weight;
         row->ticks[state] += t - from;
-        s->draws += weight;
+        s->draw.draws += weight;
     }
-    s->drawn_seq = p->core->seq;
-    s->drawn_at = t;
+    s->drawn.seq = p->core->seq;
+    s->drawn.at = t;
 }
 
 /* ---- from the ring to the tables */
@@ -5742,7 +5800,7 @@ static uint64_t chroprof__sample_time(const chroprof__core *c, const chroprof__s
     if (t >= CHROPROF__END_OF_TIME)
         t = stamp < c->epoch ? 0 : c->last;
     t = t < most ? t : most;
-    return t > s->latest ? t : s->latest;
+    return t > s->rows.latest ? t : s->rows.latest;
 }
 
 /* A sample of a task that runs is its path's, which is the innermost one of the stack. */
@@ -5766,10 +5824,10 @@ static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__
     chroprof__core *c = p->core;
     uint64_t t = chroprof__sample_time(c, s, e->stamp, most);
     if (e->wall_ns == 0)
-        e->wall_ns = chroprof__scale(t - s->latest, c->factor);
+        e->wall_ns = chroprof__scale(t - s->rows.latest, c->time.factor);
     uint32_t stack = chroprof__intern_stack(p, e);
     if (e->count > 0 && e->items[0] == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE))
-        s->inside += e->weight;
+        s->rows.inside += e->weight;
     chroprof__add_row(c, s, t, stack, e);
     chroprof__count_sample(c, stack, e);
     t = chroprof__sample_time(c, s, e->last, most);
@@ -5782,7 +5840,7 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__look_at_modules(c);
-    while (chroprof__peek64(&s->put) - s->taken != 0) {
+    while (chroprof__peek64(&s->handler.put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
         chroprof__absorb(p, s, chroprof__ring(c, s->taken), c->last);
         CHROPROF__STORE_FENCE();
@@ -5794,8 +5852,8 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
 static void chroprof__plan_look(const chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    s->look_at = c->last + chroprof__unscale(1000000, c->factor);
-    s->look_due = 1;
+    s->look.at = c->last + chroprof__unscale(1000000, c->time.factor);
+    s->look.due = 1;
 }
 
 /* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
@@ -5833,7 +5891,7 @@ static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
  * least become one, so that what is left covers all of it, evenly. */
 static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
 {
-    uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
+    uint64_t end = s->handler.put - 1, best = s->taken, least = UINT64_MAX;
     for (uint64_t k = s->taken; k < end; k++) {
         uint64_t weight = chroprof__ring(c, k)->weight + chroprof__ring(c, k + 1)->weight;
         best = weight < least ? k : best;
@@ -5842,19 +5900,19 @@ static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
     chroprof__merge_entries(s, chroprof__ring(c, best), chroprof__ring(c, best + 1));
     for (uint64_t k = best + 1; k < end; k++)
         *chroprof__ring(c, k) = *chroprof__ring(c, k + 1);
-    chroprof__poke64(&s->put, end);
+    chroprof__poke64(&s->handler.put, end);
 }
 
 /* An empty entry; NULL: no room, inside an event. */
 static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof__sampler *s)
 {
     uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
-    if (s->put - chroprof__peek64(&s->taken) >= rows) {
+    if (s->handler.put - chroprof__peek64(&s->taken) >= rows) {
         if (chroprof__is_busy(c))
             return NULL;
         chroprof__thin(c, s);
     }
-    chroprof__entry *e = chroprof__ring(c, s->put);
+    chroprof__entry *e = chroprof__ring(c, s->handler.put);
     memset(e, 0, offsetof(chroprof__entry, items));
     return e;
 }
@@ -6064,11 +6122,11 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
     chroprof__widen_windows(c, t);
     if (row->window != c->window)
         chroprof__close_window(c, row);
-    while (t >= c->window_end) {            /* the end of the window that last is in */
-        chroprof__bill(c, row, c->window_end - c->last);
-        c->last = c->window_end;
+    while (t >= c->windows.end) {            /* the end of the window that last is in */
+        chroprof__bill(c, row, c->windows.end - c->last);
+        c->last = c->windows.end;
         c->window++;
-        c->window_end += c->window_ticks;
+        c->windows.end += c->windows.ticks;
         chroprof__close_window(c, row);
     }
     chroprof__bill(c, row, t - c->last);
@@ -6078,7 +6136,7 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 /* The profile begins at the first event where nothing else says when. */
 static void chroprof__start_at(chroprof__core *c, uint64_t now)
 {
-    c->start_clock = now;
+    c->process.start_clock = now;
     c->epoch = now - c->last;
     CHROPROF__STORE_FENCE();
     c->started = 1;
@@ -6107,7 +6165,7 @@ static chroprof__reach chroprof__ring_reach(const chroprof__core *c)
     chroprof__reach r;
     r.end = (c->seq + 1) >> 1;
     r.first = chroprof__minus(c->seq >> 1, c->ring_mask / 2);
-    r.first = c->ring_first > r.first ? c->ring_first : r.first;
+    r.first = c->ring.first > r.first ? c->ring.first : r.first;
     return r;
 }
 
@@ -6186,7 +6244,7 @@ static uint64_t chroprof__interval_begin(const chroprof *p, chroprof__reach r, u
     const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
     if (n > r.first)
         return chroprof__ring_at(p, p->core, n - 1)->time;
-    return n == p->core->ring_first ? p->core->ring_begin : row->time;
+    return n == p->core->ring.first ? p->core->ring.begin : row->time;
 }
 
 /* ---- what paths took of a stretch of the ring */
@@ -6302,7 +6360,7 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->iteration_event < c->ring_first ? c->ring_first : c->iteration_event;
+    uint64_t n = c->iteration_event < c->ring.first ? c->ring.first : c->iteration_event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
@@ -6320,7 +6378,7 @@ enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
     uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
-    bool under_way = c->iteration_active && c->account != CHROPROF__IDLE;
+    bool under_way = c->loop.iteration_active && c->account != CHROPROF__IDLE;
     return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
 
@@ -6329,7 +6387,7 @@ CHROPROF__COLD void chroprof__spill(chroprof *p)
     chroprof__core *c = p->core;
     if (c->tally.next <= c->iteration_event + 1) {
         chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
-                              c->iteration_start);
+                              c->iteration.start);
         chroprof__stage_steps(p);
     }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
@@ -6352,11 +6410,11 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
  * habit. Two sums side by side would become one of vectors, which takes longer. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = 0 - (uint64_t)(ticks < c->at_once_limit);    /* 0 or all bits */
+    uint64_t at_once = 0 - (uint64_t)(ticks < c->loop.at_once_limit);    /* 0 or all bits */
     CHROPROF__ONE_WORD(at_once);
-    c->at_once -= at_once;
+    c->loop.at_once -= at_once;
     CHROPROF__READ_AGAIN();
-    c->at_once_ticks += at_once & ticks;
+    c->loop.at_once_ticks += at_once & ticks;
 }
 
 /* An idle ends, an iteration begins. The fast path does this when the one before has been one.
@@ -6364,7 +6422,7 @@ CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
-    c->iteration_start = c->last;
+    c->iteration.start = c->last;
     c->iteration_event = c->seq >> 1;
 }
 
@@ -6382,7 +6440,7 @@ static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_gro
 
 static uint64_t chroprof__slow_minute(const chroprof__core *c)
 {
-    return chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
+    return chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->time.factor), 1);
 }
 
 /* When the last minutes began. */
@@ -6420,7 +6478,7 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
         chroprof__forget_rows(c, group, CHROPROF__SLOW_OF_RUN);
         chroprof__set_slow_limit(c, group);
     }
-    c->slow_callback = c->last + chroprof__slow_minute(c);
+    c->loop.slow_due = c->last + chroprof__slow_minute(c);
 }
 
 /* What an interval is that is not plain: time that went back does not pass, a step that is too long
@@ -6467,22 +6525,22 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     chroprof__bill_across(p, (uint32_t)m->account, m->t);
 #if CHROPROF__HAS_COUNTER
-    if (m->t >= c->calibrate_at)
+    if (m->t >= c->time.calibrate_at)
         chroprof__calibrate(c);
 #endif
     if (m->t >= c->idle_limit)
         chroprof__age(p, c);
-    if (c->exits && m->account == CHROPROF__LOOP)
-        c->exit_ticks += m->dt;
+    if (c->phase.exits && m->account == CHROPROF__LOOP)
+        c->phase.exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
         chroprof__count_wait(c, m->dt);
-        if (!c->begun)
-            c->start_ticks = p->paths[CHROPROF__LOOP].exec;
-        c->begun = 1;
+        if (!c->phase.begun)
+            c->phase.start_ticks = p->paths[CHROPROF__LOOP].exec;
+        c->phase.begun = 1;
         chroprof__begin_iteration(c);
-        c->iteration_active = 1;
+        c->loop.iteration_active = 1;
     }
-    if (m->t >= c->slow_callback)
+    if (m->t >= c->loop.slow_due)
         chroprof__forget_slow(c);
     if (m->t >= chroprof__sampler_limit(c))
         chroprof__plan_look(c);
@@ -6587,7 +6645,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
     chroprof__tally y;
     if (c->tally.next <= c->iteration_event + 1)
         chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
-                              c->iteration_start);
+                              c->iteration.start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
     chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
@@ -6618,7 +6676,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
-                                      : c->ring_barrier > y.base;
+                                      : c->ring.barrier > y.base;
         uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
@@ -6685,7 +6743,7 @@ static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
 
 static void chroprof__count_stall(chroprof *p)
 {
-    chroprof__set_stalls(p->core, ++p->core->stalls);
+    chroprof__set_stalls(p->core, ++p->core->loop.stalls);
     if (p->on_stall && p->stalls_due < UINT16_MAX)
         p->stalls_due++;
 }
@@ -6718,7 +6776,7 @@ static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
     const chroprof__core *c = p->core;
     const chroprof__incident_row *stage = chroprof__incidents(c);
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
+    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring.first ? c->ring.first : begin;
     uint64_t lead = stage->serial == begin ? stage->count : 0;
     bool whole = r.first <= n;
     if (whole) {
@@ -6772,27 +6830,27 @@ CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__fram
     chroprof__stall_row *stall =
         chroprof__new_stall(c, CHROPROF_STALL_CALLBACK, base->pushed, length, events);
     chroprof__count_stall(p);
-    stall->serial = c->stalls;
+    stall->serial = c->loop.stalls;
     chroprof__share_callback(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
     chroprof__keep_steps(p, stall);
-    if (base->pushed >= c->iteration_start && length >= c->iteration_callback) {
-        c->iteration_callback = length;
-        c->iteration_callback_serial = stall->serial;
+    if (base->pushed >= c->iteration.start && length >= c->loop.iteration_callback) {
+        c->loop.iteration_callback = length;
+        c->loop.iteration_callback_serial = stall->serial;
     }
 }
 
 CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    bool same = c->iteration_callback > length / 2;
+    bool same = c->loop.iteration_callback > length / 2;
     chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
-    c->iteration_start, length,
+    c->iteration.start, length,
                                                      (c->seq >> 1) - c->iteration_event);
     if (!same)
         chroprof__count_stall(p);
-    stall->serial = same ? c->iteration_callback_serial : c->stalls;
+    stall->serial = same ? c->loop.iteration_callback_serial : c->loop.stalls;
     chroprof__share_iteration(p, stall);
     chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
     if (same)
@@ -7222,16 +7280,16 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                              uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, countable,
-                      length);
+    chroprof__add_own(p, c, &c->loop.callbacks, &c->callback.min, &c->deferred.callback, 2,
+                      countable, length);
 }
 
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->callback_max, length);
-    c->callback_limit = chroprof__length_limit(c, c->callback_max);
+    chroprof__raise(&c->loop.callback_max, length);
+    c->callback.limit = chroprof__length_limit(c, c->loop.callback_max);
     if (length > c->stall_ticks)
         chroprof__callback_stalled(p, base, length);
 }
@@ -7239,8 +7297,8 @@ CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_r
 CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->iteration_max, length);
-    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
+    chroprof__raise(&c->loop.iteration_max, length);
+    c->iteration.limit = chroprof__length_limit(c, c->loop.iteration_max);
     if (length > c->stall_ticks)
         chroprof__iteration_stalled(p, length);
 }
@@ -7291,7 +7349,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
         chroprof__end_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
-    if (base && length > c->callback_limit)
+    if (base && length > c->callback.limit)
         chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }
@@ -7820,19 +7878,19 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                               uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration,
+    chroprof__add_own(p, c, &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
                       2 + CHROPROF__RANGES, countable, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
-    uint64_t length = t - c->iteration_start;
-    if (c->iteration_active) {
+    uint64_t length = t - c->iteration.start;
+    if (c->loop.iteration_active) {
         chroprof__end_iteration(p, c, length, chroprof__countable(length));
-        if (length > c->iteration_limit)
+        if (length > c->iteration.limit)
             chroprof__long_iteration(p, length);
-        c->iteration_callback = 0;
+        c->loop.iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
     chroprof__set_time_limit(c);
@@ -7842,7 +7900,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
  * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->iteration_active || c->iteration_event != c->seq >> 1)
+    if (!c->loop.iteration_active || c->iteration_event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
@@ -8087,7 +8145,7 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_limit);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback.limit);
 }
 
 /* The slice of a plain frame ends, and its activation: its callback ends with it, or the frame
@@ -8166,7 +8224,7 @@ CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__p
     uint64_t counts = row->counts;
     if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
         return false;
-    c->deferred_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
+    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
     return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
 }
 
@@ -8174,7 +8232,7 @@ CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__p
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t deferred = c->deferred_slice;
+    uint64_t deferred = c->deferred.slice;
     if (chroprof__count_slice(c, row, slice, deferred))
         chroprof__close_event(c);
     else
@@ -8296,7 +8354,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
-    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback_limit))
+    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
         chroprof__end_top(p, c, &m, frame, true, length, state, id);
     else
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
@@ -8392,7 +8450,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
-    uint64_t deferred = c->deferred_slice;
+    uint64_t deferred = c->deferred.slice;
     if (!chroprof__count_slice(c, row, slice, deferred))
         chroprof__count_rarely(p, row, slice, deferred);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -8472,8 +8530,8 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__moment m;
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
-    length = m.t - c->iteration_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration_limit)) {
+    length = m.t - c->iteration.start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration.limit)) {
         chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
@@ -8663,9 +8721,9 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
     READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
-    FIGURE(start_ns, start_ticks, TICKS, SUM, "start_seconds_total",                               \
+    FIGURE(start_ns, phase.start_ticks, TICKS, SUM, "start_seconds_total",                         \
            "Time before the first wait ended, part of uninstrumented.")                            \
-    FIGURE(exit_ns, exit_ticks, TICKS, SUM, "exit_seconds_total",                                  \
+    FIGURE(exit_ns, phase.exit_ticks, TICKS, SUM, "exit_seconds_total",                            \
            "Time after the loop was over, part of uninstrumented.")                                \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
@@ -8673,52 +8731,54 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(events, "events_total", "Events taken.")                                                  \
     UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
-    FIGURE(iterations, iterations, COUNT, SUM, "iterations_total",                                 \
+    FIGURE(iterations, loop.iterations, COUNT, SUM, "iterations_total",                            \
            "Iterations of the loop, from one idle to the next.")                                   \
     READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
-    FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
-    FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
+    FIGURE(iteration_max_ns, loop.iteration_max, TICKS, MAX, "", "")                               \
+    FIGURE(callbacks, loop.callbacks, COUNT, SUM, "callbacks_total",                               \
            "Outermost activations on the running stack.")                                          \
     READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
-    FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
-    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
+    FIGURE(callback_max_ns, loop.callback_max, TICKS, MAX, "", "")                                 \
+    FIGURE(stalls, loop.stalls, COUNT, SUM, "stalls_total",                                        \
            "Callbacks and iterations that were too long.")                                         \
     READ(idle_blame_ns, "idle_blame_seconds_total", "Delay of ready futures while idle.")          \
     READ(uninstrumented_blame_ns, "uninstrumented_blame_seconds_total",                            \
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \
-    FIGURE(at_once, at_once, COUNT, SUM, "waits_at_once_total",                                    \
+    FIGURE(at_once, loop.at_once, COUNT, SUM, "waits_at_once_total",                               \
            "Waits of the loop that returned at once.")                                             \
-    FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
+    FIGURE(at_once_ns, loop.at_once_ticks, TICKS, SUM, "at_once_seconds_total",                    \
            "Time in waits that returned at once, part of idle.")                                   \
-    FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
+    FIGURE(cpu_clock_ns, loop.cpu_clock_ns, COUNT, OWN, "", "")                                    \
     READ(asleep_ns, "", "") READ(hidden_ns, "", "") READ(hidden_p99_ns, "", "")                    \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
-    FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", "")                                       \
-    FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", "")                                          \
-    FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", "")                                            \
-    FIGURE(skew_events, skew_events, COUNT, PRESENT, "", "")                                       \
-    FIGURE(doubt_ns, torn_ticks, TICKS, PRESENT, "", "")                                           \
-    FIGURE(doubt_events, torn_events, COUNT, PRESENT, "", "")
+    FIGURE(start_unix_ns, process.start_unix_ns, COUNT, OWN, "", "")                               \
+    FIGURE(tick_error_ppb, time.error_ppb, COUNT, MAX, "", "")                                     \
+    FIGURE(skew_ns, copy.skew_ticks, TICKS, PRESENT, "", "")                                       \
+    FIGURE(skew_events, copy.skew_events, COUNT, PRESENT, "", "")                                  \
+    FIGURE(doubt_ns, copy.torn_ticks, TICKS, PRESENT, "", "")                                      \
+    FIGURE(doubt_events, copy.torn_events, COUNT, PRESENT, "", "")
 
 static const chroprof__figure chroprof__loop_figures[] = {
     CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
 };
 
-#define CHROPROF__SAMPLER_FIGURE(name, kind)                                                       \
-    { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
+#define CHROPROF__SAMPLER_FIGURE(name, field, kind)                                                \
+    { CHROPROF__OF(chroprof__sampler, field), CHROPROF__OF(chroprof_sampler_totals, name),         \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__##kind },
 #define CHROPROF__SAMPLER_READ(name)                                                               \
     { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE,       \
       CHROPROF__COUNT, CHROPROF__OWN },
 #define CHROPROF__SAMPLER_LIST(FIGURE, READ)                                                       \
-    FIGURE(period_ns, FIRST) FIGURE(first_period_ns, FIRST) FIGURE(budget_ppm, FIRST)              \
-    FIGURE(ticks, SUM) FIGURE(samples, SUM) READ(rows) FIGURE(inside, SUM) FIGURE(lost, SUM)       \
-    FIGURE(dropped, OWN) FIGURE(cost_ns, SUM) FIGURE(draws, SUM) FIGURE(misses, SUM)               \
-    FIGURE(interrupted, SUM)
+    FIGURE(period_ns, handler.period_ns, FIRST) FIGURE(first_period_ns, set.first_period_ns, FIRST)\
+    FIGURE(budget_ppm, set.budget_ppm, FIRST) FIGURE(ticks, handler.ticks, SUM)                    \
+    FIGURE(samples, rows.samples, SUM) READ(rows) FIGURE(inside, rows.inside, SUM)                 \
+    FIGURE(lost, handler.lost, SUM) FIGURE(dropped, rows.dropped, OWN)                             \
+    FIGURE(cost_ns, handler.cost_ns, SUM) FIGURE(draws, draw.draws, SUM)                           \
+    FIGURE(misses, draw.misses, SUM) FIGURE(interrupted, handler.interrupted, SUM)
 
 static const chroprof__figure chroprof__sampler_figures[] = {
     CHROPROF__SAMPLER_LIST(CHROPROF__SAMPLER_FIGURE, CHROPROF__SAMPLER_READ)
@@ -8742,7 +8802,7 @@ static const chroprof__figure chroprof__wall_figures[] = {
 
 CHROPROF__NOINLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
 {
-    return chroprof__scale(ticks, c->factor);
+    return chroprof__scale(ticks, c->time.factor);
 }
 
 /* Where the figure is in chroprof_rank that sites are ordered by. */
@@ -9231,7 +9291,7 @@ static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
 {
     uint64_t ns = chroprof__ns(p->core, ticks), elapsed = 0, count = chroprof__path_count(p);
     uint64_t last = chroprof__ns(p->core, p->core->last);
-    uint64_t lack = (uint32_t)p->core->factor ? count : 0;
+    uint64_t lack = (uint32_t)p->core->time.factor ? count : 0;
     if (ns + lack <= last)
         return ns;                          /* each part lacks less than 1 ns, or nothing */
     for (uint32_t k = 0; k < count; k++)
@@ -9413,7 +9473,7 @@ CHROPROF__COLD_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t
 /* Profile time at which a window begins. */
 static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
 {
-    return index ? index * c->window_ticks - c->window_phase : 0;
+    return index ? index * c->windows.ticks - c->window_phase : 0;
 }
 
 enum { CHROPROF__SKIPPED_AT_ONCE = 16 };
@@ -9685,7 +9745,7 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
 static const chroprof__sample_span *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
     const chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
-    uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
+    uint64_t first = chroprof__sampler_of(p->core)->rows.head + table->capacity - table->used;
     return chroprof__sample_rows(p->core) + (first + k) % table->capacity;
 }
 
@@ -9738,7 +9798,7 @@ static const char *chroprof__function(const chroprof *p, const chroprof__module_
                                       uint64_t address)
 {
     chroprof__symbol symbol = { NULL, NULL, NULL, NULL };
-    uint64_t looked = chroprof__sampler_of(p->core)->loaded;
+    uint64_t looked = chroprof__sampler_of(p->core)->modules.loaded;
     if (!chroprof__find_symbol || p->view || p->core->foreign ||
         !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
@@ -9876,12 +9936,12 @@ CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sample
     const chroprof__sampler *s = chroprof__can_read(p) ? chroprof__sampler_of(p->core) : NULL;
     if (!s)
         return;
-    out->running = s->running && p->view;
+    out->running = s->timer.running && p->view;
 #if CHROPROF__SAMPLES                       /* a forked child has no timer, whatever it says */
     out->running = out->running ||
-                   (s->running && p->sampling && p->sampler_pid == (uint64_t)getpid());
+                   (s->timer.running && p->sampling && p->sampler_pid == (uint64_t)getpid());
 #endif
-    out->mode = s->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    out->mode = s->set.mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__sampler_figures), s, out);
     out->rows = p->core->tables[CHROPROF_TABLE_SAMPLES].used;
 }
@@ -9893,12 +9953,12 @@ static void chroprof__options_of(const chroprof *p, chroprof_options *out)
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         capacity[k] = p->core->tables[k].capacity;
     memcpy(out, capacity, sizeof(capacity));        /* in the order of the tables */
-    out->window_ns = p->core->window_ns;
-    out->stall_ns = p->core->stall_ns;
-    out->max_step_ns = p->core->max_step_ns;
+    out->window_ns = p->core->set.window_ns;
+    out->stall_ns = p->core->set.stall_ns;
+    out->max_step_ns = p->core->set.max_step_ns;
     out->on_stall = p->on_stall;
     out->on_stall_user = p->on_stall_user;
-    out->name = p->core->name;
+    out->name = p->core->who.name;
 }
 
 CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_options *out)
@@ -10042,7 +10102,7 @@ static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint
     const chroprof__waited_row *most = NULL;
     uint32_t place = 0;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
-        const chroprof__waited_row *row = p->core->waited + k;
+        const chroprof__waited_row *row = p->core->told.waited + k;
         if (row->count == 0 || *taken >> k & 1 || (most && row->ticks <= most->ticks))
             continue;
         most = row;
@@ -10081,15 +10141,16 @@ CHROPROF__COLD_API const char *chroprof_held_by(const chroprof *p, chroprof_find
 {
     uint32_t place = chroprof__held_place(kind);
     *ppm = 0;
-    if (!chroprof__can_read(p) || place == CHROPROF__HELD || p->core->held[place].at_ns != at_ns)
+    if (!chroprof__can_read(p) || place == CHROPROF__HELD ||
+        p->core->told.held[place].at_ns != at_ns)
         return "";
-    *ppm = p->core->held[place].ppm;
-    return p->core->held[place].code;
+    *ppm = p->core->told.held[place].ppm;
+    return p->core->told.held[place].code;
 }
 
 CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)
 {
-    return chroprof__can_read(p) ? p->core->awake : "";
+    return chroprof__can_read(p) ? p->core->told.awake : "";
 }
 
 CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
@@ -10151,7 +10212,7 @@ static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
         uint64_t ticks = k < CHROPROF__BUCKETS - 1 ? chroprof__bucket_value(k) : UINT64_MAX;
         if (count == 0)
             continue;
-        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->iteration_max);
+        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->loop.iteration_max);
         uint64_t ns = chroprof__ns(p->core, ticks);
         if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth + longer * ns)
             out->hidden_p99_ns = (length_ns - hundredth) / longer;
@@ -10180,18 +10241,18 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     if (p->percentiles) {
         out->callbacks += chroprof__histogram_total(p, &own->slice);
         out->iterations += chroprof__histogram_total(p, &own->delay);
-        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 500);
-        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
-        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
-        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
+        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 990);
         chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);
-    out->provisional = !c->calibrated;
+    out->provisional = !c->time.calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_iteration = c->iteration_active != 0 && c->account != CHROPROF__IDLE;
-    out->living = c->living != 0;
+    out->in_iteration = c->loop.iteration_active != 0 && c->account != CHROPROF__IDLE;
+    out->living = c->copy.living != 0;
     out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
 }
@@ -10228,8 +10289,8 @@ CHROPROF__COLD bool chroprof__has_layout(const chroprof__core *c)
         if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
             return false;
     }
-    bool good = chroprof__within_limits(capacity) && c->block_bytes != UINT64_MAX &&
-                chroprof__layout(capacity, tables) == c->block_bytes;
+    bool good = chroprof__within_limits(capacity) && c->form.block_bytes != UINT64_MAX &&
+                chroprof__layout(capacity, tables) == c->form.block_bytes;
     for (uint32_t k = 0; good && k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table_row *table = &c->tables[k];
         good = table->offset == tables[k].offset && table->bytes == tables[k].bytes &&
@@ -10241,17 +10302,17 @@ CHROPROF__COLD bool chroprof__has_layout(const chroprof__core *c)
 /* What the start of the core says, if size bytes of it are there. */
 CHROPROF__COLD chroprof_result chroprof__judge_header(const chroprof__core *c, uint64_t size)
 {
-    if (size < offsetof(chroprof__core, pid))
+    if (size < offsetof(chroprof__core, process.pid))
         return CHROPROF_ERR_TRUNCATED;
-    if (c->order == 0x04030201u)
+    if (c->form.order == 0x04030201u)
         return CHROPROF_ERR_BYTE_ORDER;
-    if (c->layout != CHROPROF__LAYOUT || c->core_bytes != sizeof(*c))
+    if (c->form.layout != CHROPROF__LAYOUT || c->form.core_bytes != sizeof(*c))
         return CHROPROF_ERR_VERSION;
     if (size < sizeof(*c))
         return CHROPROF_ERR_TRUNCATED;
-    if (c->order != 0x01020304u || !chroprof__has_layout(c))
+    if (c->form.order != 0x01020304u || !chroprof__has_layout(c))
         return CHROPROF_ERR_CORRUPT;
-    return size < c->block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
+    return size < c->form.block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
 }
 
 /* Is no more of any table in use, and of the stack, than there is? */
@@ -10273,9 +10334,9 @@ CHROPROF__COLD const char *chroprof__ask_uses(const chroprof__core *c)
 /* What the repair of a snapshot divides by and shifts by as well: it is asked before that. */
 CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
 {
-    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
+    CHROPROF__MUST(c->time.factor != 0 && c->last < CHROPROF__END_OF_TIME,
                     "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
+    CHROPROF__MUST(c->windows.ticks != 0 && c->window_phase < c->windows.ticks &&
                     c->window_phase < CHROPROF__END_OF_TIME,
                     "windows have a width, and time 0 lies in the first one");
     CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
@@ -10287,25 +10348,26 @@ static const char *chroprof__ask_core(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint32_t index = c->window & 0xFFFF;
-    CHROPROF__MUST(c->magic == CHROPROF__MAGIC && c->seq % 2 == 0,
+    CHROPROF__MUST(c->form.magic == CHROPROF__MAGIC && c->seq % 2 == 0,
                     "the block begins with the magic number and no event is under way");
     CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->window_ticks,
+                    index <= (c->last + c->window_phase) / c->windows.ticks,
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
     CHROPROF__MUST(chroprof__can_defer(p), "what is deferred belongs to a count");
-    CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
-    for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
+    CHROPROF__MUST(c->who.name[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->who.host[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->who.program[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->told.awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
+    const chroprof__waited_row *end = c->told.waited + CHROPROF__WAITED;
+    for (const chroprof__waited_row *row = c->told.waited; row < end; row++)
         CHROPROF__MUST(row->site < chroprof__site_count(p) &&
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
                        row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
-    for (const chroprof__held_row *row = c->held; row < c->held + CHROPROF__HELD; row++)
+    for (const chroprof__held_row *row = c->told.held; row < c->told.held + CHROPROF__HELD; row++)
         CHROPROF__MUST(row->code[CHROPROF__CODE_BYTES - 1] == '\0', "code that held the loop ends");
     return NULL;
 }
@@ -10532,7 +10594,7 @@ static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 
 static bool chroprof__good_slow(const chroprof *p, const chroprof__slow_entry *row)
 {
-    uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->factor);
+    uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->time.factor);
     bool fits = row->latency < CHROPROF__END_OF_TIME && row->latency <= most;
     uint64_t rest = fits ? row->latency : 0;
     bool good = fits && row->at <= p->core->last && row->path < chroprof__path_count(p) &&
@@ -10586,8 +10648,8 @@ static const char *chroprof__ask_ring(const chroprof *p)
     CHROPROF__MUST(c->ring_mask == 2 * (rows - 1) && rows == chroprof__ring_rows(rows),
                     "the rows of the ring are a power of two");
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t before = c->ring_begin;
-    CHROPROF__MUST(c->ring_first <= r.end, "the ring tells of no event to come");
+    uint64_t before = c->ring.begin;
+    CHROPROF__MUST(c->ring.first <= r.end, "the ring tells of no event to come");
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
         CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->max_depth,
@@ -10667,7 +10729,7 @@ static const char *chroprof__ask_block(const chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__KINDS; k++)
         CHROPROF__ASK(chroprof__ask_anomaly(p, k));
     CHROPROF__MUST(!chroprof__sampler_of(c) ||
-                    chroprof__sampler_of(c)->head < chroprof__sample_capacity(c),
+                    chroprof__sampler_of(c)->rows.head < chroprof__sample_capacity(c),
                     "the next sample has a row");
     CHROPROF__ASK(chroprof__ask_counts(p));
     return chroprof__ask_ring(p);
@@ -10679,7 +10741,7 @@ static const char *chroprof__ask_block(const chroprof *p)
  * only the two laws hold. */
 static bool chroprof__is_exact(const chroprof__core *c)
 {
-    return c->skew_events == 0 && c->torn_events == 0;
+    return c->copy.skew_events == 0 && c->copy.torn_events == 0;
 }
 
 static const char *chroprof__ask_sums(const chroprof *p)
@@ -10754,7 +10816,8 @@ static const char *chroprof__ask_weights(const chroprof *p)
         weight += nodes[k].weight;
         cpu += nodes[k].cpu_ns;
     }
-    CHROPROF__MUST(weight == s->samples, "the weights of the stacks add up to the samples taken");
+    CHROPROF__MUST(weight == s->rows.samples,
+                    "the weights of the stacks add up to the samples taken");
     for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
         const chroprof__sample_span *row = chroprof__sample_at(p, k);
         CHROPROF__MUST(row->time >= end && row->weight > 0,
@@ -10763,9 +10826,9 @@ static const char *chroprof__ask_weights(const chroprof *p)
         weight -= row->weight;
         cpu -= row->cpu_ns;
     }
-    CHROPROF__MUST(weight == s->dropped && cpu == s->dropped_cpu_ns,
+    CHROPROF__MUST(weight == s->rows.dropped && cpu == s->rows.dropped_cpu_ns,
                     "the rows of samples and what was dropped add up to the samples taken");
-    CHROPROF__MUST(end <= s->latest, "the newest sample is the latest");
+    CHROPROF__MUST(end <= s->rows.latest, "the newest sample is the latest");
     return NULL;
 }
 
@@ -10926,7 +10989,7 @@ CHROPROF__UNUSED static void chroprof__name_program(chroprof__core *c)
     ssize_t count = readlink("/proc/self/exe", path, sizeof(path) - 1);
     path[count > 0 ? count : 0] = '\0';
     const char *slash = strrchr(path, '/');
-    chroprof__copy_text(c->program, sizeof(c->program), slash ? slash + 1 : path);
+    chroprof__copy_text(c->who.program, sizeof(c->who.program), slash ? slash + 1 : path);
 #else
     (void)c;
 #endif
@@ -10945,19 +11008,19 @@ CHROPROF__UNUSED static void chroprof__name_host(char host[CHROPROF__NAME_BYTES]
 
 static void chroprof__describe_process(chroprof__core *c, const char *name)
 {
-    chroprof__copy_text(c->name, sizeof(c->name), name);
-    c->pointer_bytes = (uint32_t)sizeof(void *);
+    chroprof__copy_text(c->who.name, sizeof(c->who.name), name);
+    c->form.pointer_bytes = (uint32_t)sizeof(void *);
 #ifndef CHROPROF_NO_CLOCK
-    c->start_unix_ns = chroprof__calendar_ns();
-    c->boot_ns = c->start_unix_ns - chroprof__monotonic_ns(NULL);
+    c->process.start_unix_ns = chroprof__calendar_ns();
+    c->process.boot_ns = c->process.start_unix_ns - chroprof__monotonic_ns(NULL);
 #endif
 #if (defined(__unix__) || defined(__APPLE__)) && defined(_POSIX_VERSION)
-    c->pid = (uint64_t)getpid();
+    c->process.pid = (uint64_t)getpid();
     chroprof__name_program(c);
-    chroprof__name_host(c->host);
+    chroprof__name_host(c->who.host);
 #endif
 #ifdef CHROPROF__MAPS
-    c->owner_start = chroprof__process_of(c->pid).start;
+    c->file.owner_start = chroprof__process_of(c->process.pid).start;
 #endif
 }
 
@@ -10971,9 +11034,9 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
+    c->nobody.counts = c->callback.min = c->iteration.min = UINT64_MAX;
     chroprof__defer_nothing(c);
-    c->iteration_start = CHROPROF__NO_ITERATION;
+    c->iteration.start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
@@ -10990,14 +11053,14 @@ static void chroprof__first_rows(chroprof *p)
 static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options *o)
 {
     chroprof__core *c = p->core;
-    c->window_ns = chroprof__or(o->window_ns, 100000000u);
-    c->stall_ns = chroprof__or(o->stall_ns, 20000000u);
-    c->max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
+    c->set.window_ns = chroprof__or(o->window_ns, 100000000u);
+    c->set.stall_ns = chroprof__or(o->stall_ns, 20000000u);
+    c->set.max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
     p->clock = o->clock;
     p->clock_user = o->clock_user;
-    c->manual = o->clock == chroprof_clock_manual;
-    c->calibrated = 1;
-    c->calibrate_at = UINT64_MAX;           /* ns need no factor */
+    c->time.manual = o->clock == chroprof_clock_manual;
+    c->time.calibrated = 1;
+    c->time.calibrate_at = UINT64_MAX;           /* ns need no factor */
     chroprof__set_factor(c, UINT64_C(1) << 32);
 #ifndef CHROPROF_NO_CLOCK
 #if CHROPROF__HAS_COUNTER
@@ -11014,9 +11077,9 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     if (!p->clock)
         return CHROPROF_ERR_CLOCK;
 #endif
-    if (c->manual) {                        /* a replay: nobody knows when that was, nor where */
-        c->start_unix_ns = 0;
-        c->program[0] = '\0';
+    if (c->time.manual) {                   /* a replay: nobody knows when that was, nor where */
+        c->process.start_unix_ns = 0;
+        c->who.program[0] = '\0';
     } else {
         chroprof__start_at(c, chroprof__read_clock(p));
     }
@@ -11080,7 +11143,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof_stall stall;
-    uint64_t last = c->stalls, serial = last - p->stalls_due;
+    uint64_t last = c->loop.stalls, serial = last - p->stalls_due;
     p->stalls_due = 0;
     p->in_hook = true;
     chroprof__set_taking(p, false);
@@ -11097,7 +11160,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
     p->in_hook = false;
     chroprof__set_taking(p, true);
-    if (!c->manual)
+    if (!c->time.manual)
         chroprof__bill_callback(p);
 }
 
@@ -11124,10 +11187,10 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
     uint64_t bytes = chroprof__layout(capacity, c->tables);
     memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
-    c->layout = CHROPROF__LAYOUT;
-    c->order = 0x01020304u;
-    c->block_bytes = bytes;
-    c->core_bytes = (uint32_t)sizeof(*c);
+    c->form.layout = CHROPROF__LAYOUT;
+    c->form.order = 0x01020304u;
+    c->form.block_bytes = bytes;
+    c->form.core_bytes = (uint32_t)sizeof(*c);
     chroprof__describe_process(c, o.name);
     c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
     chroprof__attach(p, c);
@@ -11140,7 +11203,7 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     if (result != CHROPROF_OK)
         return result;
     CHROPROF__STORE_FENCE();
-    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
+    c->form.magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
     c->enabled = 1;
     chroprof__set_taking(p, true);
     return CHROPROF_OK;
@@ -11158,15 +11221,15 @@ CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
     if (!p || !chroprof__is_taking(p) || !chroprof__own_clock(p) || p->core->seq != 0)
         return false;
     chroprof__core *c = p->core;
-    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->factor);
-    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->max_step_ns)
+    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->time.factor);
+    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->set.max_step_ns)
         return false;
     chroprof__begin_edit(c);
     c->epoch = when;
-    c->start_clock -= ticks;
-    c->start_unix_ns = chroprof__minus(c->start_unix_ns, ns);
-    if (c->calibrate_at < CHROPROF__END_OF_TIME)
-        c->calibrate_at += ticks;
+    c->process.start_clock -= ticks;
+    c->process.start_unix_ns = chroprof__minus(c->process.start_unix_ns, ns);
+    if (c->time.calibrate_at < CHROPROF__END_OF_TIME)
+        c->time.calibrate_at += ticks;
     chroprof__set_time_limit(c);
     chroprof__end_edit(c);
     return true;
@@ -11174,7 +11237,7 @@ CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
 
 CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
 {
-    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
+    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->time.factor) : 0;
 }
 
 CHROPROF__COLD_API uint64_t chroprof_last_event(const chroprof *p)
@@ -11291,7 +11354,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
         e = chroprof__begin_entry(p->core, s);
     p->drain = chroprof__drain_all;
     if (!e) {
-        s->lost++;
+        s->handler.lost++;
         return;
     }
     e->stamp = e->last = now;
@@ -11300,7 +11363,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
     chroprof__put_running(p->core, e);
     CHROPROF__STORE_FENCE();
     if (busy) {
-        chroprof__poke64(&s->put, s->put + 1);
+        chroprof__poke64(&s->handler.put, s->handler.put + 1);
         chroprof__wake(p->core);
         return;
     }
@@ -11347,10 +11410,10 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
     if (since == 0 || ago >> 63)
         ago = 0;
     chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
-    c->exits = c->begun = 1;
+    c->phase.exits = c->phase.begun = 1;
     if (c->depth == 0) {
-        c->iteration_active = c->iteration_callback = 0;
-        c->iteration_start = CHROPROF__NO_ITERATION;
+        c->loop.iteration_active = c->loop.iteration_callback = 0;
+        c->iteration.start = CHROPROF__NO_ITERATION;
     }
     chroprof__set_time_limit(c);
     chroprof__close_event(c);
@@ -11360,9 +11423,9 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
 static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
                                                    const char *call, const char *within)
 {
-    chroprof__waited_row *least = c->waited;
+    chroprof__waited_row *least = c->told.waited;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
-        chroprof__waited_row *row = c->waited + k;
+        chroprof__waited_row *row = c->told.waited + k;
         if (row->count && row->site == site &&
             strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
             strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
@@ -11406,8 +11469,8 @@ CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof
                                                       seen->within ? seen->within : "");
     row->estimated = 1;
     row->count += seen->count;
-    row->ticks += chroprof__unscale(seen->total_ns, c->factor);
-    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->factor));
+    row->ticks += chroprof__unscale(seen->total_ns, c->time.factor);
+    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->time.factor));
     chroprof__end_edit(c);
     return CHROPROF_OK;
 }
@@ -11419,7 +11482,7 @@ CHROPROF__COLD_API chroprof_result chroprof_name_held(chroprof *p, chroprof_find
     uint32_t place = chroprof__held_place(kind);
     if (!chroprof__has_block(p) || place == CHROPROF__HELD || !code || ppm > 1000000)
         return CHROPROF_ERR_ARGUMENT;
-    chroprof__held_row *row = p->core->held + place;
+    chroprof__held_row *row = p->core->told.held + place;
     chroprof__begin_edit(p->core);
     row->at_ns = at_ns;
     row->ppm = ppm;
@@ -11433,7 +11496,7 @@ CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)
     if (!chroprof__takes(p) || !by)
         return;
     chroprof__begin_edit(p->core);
-    chroprof__copy_text(p->core->awake, sizeof(p->core->awake), by);
+    chroprof__copy_text(p->core->told.awake, sizeof(p->core->told.awake), by);
     chroprof__end_edit(p->core);
 }
 
@@ -11603,7 +11666,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t n
     if (!s)
         return CHROPROF_OK;
     if (chroprof__is_busy(p->core)) {
-        s->lost++;
+        s->handler.lost++;
         return CHROPROF_ERR_BUSY;
     }
     memset(&e, 0, sizeof(e));
@@ -11645,9 +11708,9 @@ static uint32_t chroprof__place_module(chroprof__core *c, const chroprof__module
     chroprof__sampler *s = chroprof__sampler_of(c);
     for (uint32_t n = 0; n < used; n++)
         if (n != k && rows[n].low < m->high && m->low < rows[n].high)
-            s->added &= ~(UINT64_C(1) << n);
-    s->added |= UINT64_C(1) << k;
-    s->possible = s->loaded | s->added;
+            s->modules.added &= ~(UINT64_C(1) << n);
+    s->modules.added |= UINT64_C(1) << k;
+    s->modules.possible = s->modules.loaded | s->modules.added;
     return k;
 }
 
@@ -11684,21 +11747,21 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
         return;
     chroprof__core *c = p->core;
     chroprof__begin_edit(c);
-    chroprof__set_text(c->name, sizeof(c->name), origin->name);
-    chroprof__set_text(c->host, sizeof(c->host), origin->host);
-    chroprof__set_text(c->program, sizeof(c->program), origin->program);
-    if (c->pid != origin->pid) {
-        c->pid = origin->pid;
+    chroprof__set_text(c->who.name, sizeof(c->who.name), origin->name);
+    chroprof__set_text(c->who.host, sizeof(c->who.host), origin->host);
+    chroprof__set_text(c->who.program, sizeof(c->who.program), origin->program);
+    if (c->process.pid != origin->pid) {
+        c->process.pid = origin->pid;
         c->foreign = 1;                     /* this process knows no names of its code */
-        c->owner_start = 0;
+        c->file.owner_start = 0;
     }
 #ifdef CHROPROF__MAPS
-    if (c->owner_start == 0 && !origin->host)
-        c->owner_start = chroprof__process_of(c->pid).start;
+    if (c->file.owner_start == 0 && !origin->host)
+        c->file.owner_start = chroprof__process_of(c->process.pid).start;
 #endif
     c->estimated = origin->estimated;
     if (origin->end_unix_ns > 0)
-        c->start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
+        c->process.start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
     chroprof__end_edit(c);
 }
 
@@ -11707,7 +11770,7 @@ CHROPROF__COLD_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns)
     if (!chroprof__has_block(p) || p->view)
         return;
     chroprof__begin_edit(p->core);
-    p->core->cpu_clock_ns = ns;
+    p->core->loop.cpu_clock_ns = ns;
     chroprof__end_edit(p->core);
 }
 
@@ -11737,8 +11800,8 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->iteration_active = c->iteration_callback = 0;
-    c->iteration_start = CHROPROF__NO_ITERATION;
+    c->loop.iteration_active = c->loop.iteration_callback = 0;
+    c->iteration.start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
     chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
@@ -11759,7 +11822,7 @@ CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
     chroprof__begin_edit(p->core);
     p->core->enabled = 1;
     chroprof__set_taking(p, true);
-    if (p->core->manual) {                  /* the next event says when */
+    if (p->core->time.manual) {                  /* the next event says when */
         p->core->started = 0;
         p->core->time_limit = p->core->last;
     } else {
@@ -11859,45 +11922,48 @@ static void chroprof__reset_samples(chroprof__core *c)
     chroprof__empty(c, CHROPROF_TABLE_STACKS);
     chroprof__empty(c, CHROPROF_TABLE_SAMPLES);
     chroprof__empty(c, CHROPROF__WALLS);
-    s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
-    s->draws = s->misses = 0;
-    s->idle_from = s->wait_start = s->interrupted = 0;
-    s->drawn_seq = s->look_at = 0;
-    s->looked = UINT64_MAX;
+    s->rows.samples = s->rows.inside = s->rows.dropped = s->rows.dropped_cpu_ns = 0;
+    s->rows.head = s->rows.latest = 0;
+    s->draw.draws = s->draw.misses = 0;
+    s->wait.idle_from = s->wait.start = s->handler.interrupted = 0;
+    s->drawn.seq = s->look.at = 0;
+    s->look.last = UINT64_MAX;
     chroprof__date_callers(c);
     memset(s->hits, 0, sizeof(s->hits));
-    chroprof__poke64(&s->taken, s->put);
-    s->ticks = s->lost = s->cost_ns = 0;
+    chroprof__poke64(&s->taken, s->handler.put);
+    s->handler.ticks = s->handler.lost = s->handler.cost_ns = 0;
 }
 
 /* Profile time 0 is now. */
 static void chroprof__reset_core(chroprof__core *c)
 {
     c->epoch += c->last;
-    c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
-    c->start_clock = c->epoch;
-    c->start_unix_ns = c->manual ? c->start_unix_ns : c->resetting;
+    c->time.calibrate_at = c->time.calibrate_at > c->last ? c->time.calibrate_at - c->last : 1;
+    c->process.start_clock = c->epoch;
+    c->process.start_unix_ns = c->time.manual ? c->process.start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
-    c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
-    c->cpu_clock_ns = c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
-    memset(c->waited, 0, sizeof(c->waited));
-    memset(c->held, 0, sizeof(c->held));
+    c->loop.callbacks = c->loop.callback_max = c->loop.iterations = 0;
+    c->loop.iteration_max = c->loop.stalls = 0;
+    c->loop.cpu_clock_ns = c->loop.at_once = c->loop.at_once_ticks = 0;
+    c->phase.start_ticks = c->phase.exit_ticks = 0;
+    memset(c->told.waited, 0, sizeof(c->told.waited));
+    memset(c->told.held, 0, sizeof(c->told.held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
     memset(c->anomalies, 0, sizeof(c->anomalies));
     memset(c->placed, 0, sizeof(c->placed));
     c->tables[CHROPROF__PLACES].used = 0;
-    c->ring_first = c->seq >> 1;
-    c->ring_begin = 0;
-    c->ring_barrier = c->barrier;
-    c->slow_callback = 0;
-    c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
-    c->iteration_callback = 0;
-    c->iteration_event = c->ring_first - 1;  /* not the next event's */
-    chroprof__set_factor(c, c->factor);
+    c->ring.first = c->seq >> 1;
+    c->ring.begin = 0;
+    c->ring.barrier = c->barrier;
+    c->loop.slow_due = 0;
+    c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
+    c->loop.iteration_callback = 0;
+    c->iteration_event = c->ring.first - 1;  /* not the next event's */
+    chroprof__set_factor(c, c->time.factor);
     c->time_limit = c->idle_limit = 0;
 }
 
@@ -11925,7 +11991,7 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
-    c->resetting = chroprof__or(c->start_unix_ns + chroprof__ns(c, c->last), 1);
+    c->resetting = chroprof__or(c->process.start_unix_ns + chroprof__ns(c, c->last), 1);
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(c);
     chroprof__reset_all(p);
@@ -11950,21 +12016,21 @@ static bool chroprof__has_left(const chroprof__process *now)
 enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
 CHROPROF__COLD int chroprof__find_owner(const chroprof__core *c)
 {
-    if (c->ended)
+    if (c->file.ended)
         return CHROPROF__OWNER_GONE;
 #ifdef CHROPROF__MAPS
     char host[CHROPROF__NAME_BYTES] = "";
-    if (c->pid == 0)
+    if (c->process.pid == 0)
         return CHROPROF__OWNER_GONE;
     chroprof__name_host(host);
-    chroprof__process now = chroprof__process_of(c->pid);
-    bool same = now.start != 0 && now.start == c->owner_start;
-    if (!same && strncmp(c->host, host, sizeof(host)) != 0)
+    chroprof__process now = chroprof__process_of(c->process.pid);
+    bool same = now.start != 0 && now.start == c->file.owner_start;
+    if (!same && strncmp(c->who.host, host, sizeof(host)) != 0)
         return CHROPROF__OWNER_UNSEEN;
-    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH) ||
+    if (c->process.pid > INT32_MAX || (kill((pid_t)c->process.pid, 0) != 0 && errno == ESRCH) ||
         chroprof__has_left(&now))
         return CHROPROF__OWNER_GONE;
-    return same || now.start == 0 || c->owner_start == 0 ? CHROPROF__OWNER_HERE
+    return same || now.start == 0 || c->file.owner_start == 0 ? CHROPROF__OWNER_HERE
                                                          : CHROPROF__OWNER_GONE;
 #else
     return CHROPROF__OWNER_UNSEEN;
@@ -12084,8 +12150,8 @@ static void chroprof__copy_ring(chroprof__copy *s)
     uint64_t newest = chroprof__load(&s->from->seq) >> 1;
     uint64_t first = chroprof__minus(newest + 1, table->rows), end = (s->to->seq + 1) >> 1;
     bool moved = newest != s->to->seq >> 1;
-    if (moved && first > s->to->ring_first)
-        s->to->ring_first = first < end ? first : end;
+    if (moved && first > s->to->ring.first)
+        s->to->ring.first = first < end ? first : end;
 }
 
 /* The core and the running stack belong together: both of one moment, if that comes. */
@@ -12101,7 +12167,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
             return result;
         if (chroprof__ask_uses(s->to) || chroprof__ask_scales(s->to))
             return CHROPROF_ERR_CORRUPT;
-        if (bytes < s->to->block_bytes)
+        if (bytes < s->to->form.block_bytes)
             return CHROPROF_ERR_MEMORY;
         chroprof__copy_words(s, s->to->tables[CHROPROF_TABLE_DEPTH].offset,
                              (s->to->depth + 1u) * sizeof(chroprof__frame_row));
@@ -12135,8 +12201,8 @@ static void chroprof__copy_samples(chroprof__copy *s)
         chroprof__copy_table(s, CHROPROF__WALLS);
         CHROPROF__LOAD_FENCE();
         steady = renumberings % 2 == 0 && chroprof__load(&from->renumberings) == renumberings;
-        still = steady && chroprof__load(&from->ticks) == to->ticks &&
-                chroprof__load(&from->put) == to->put;
+        still = steady && chroprof__load(&from->handler.ticks) == to->handler.ticks &&
+                chroprof__load(&from->handler.put) == to->handler.put;
     }
     to->renumberings |= !steady;
 }
@@ -12163,7 +12229,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
                  frames = (c->depth + 1u) * sizeof(chroprof__frame_row);
         uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
         memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
-        memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
+        memset((char *)c + kept + frames, 0, (size_t)(c->form.block_bytes - kept - frames));
         s->tries = CHROPROF__ALL_TRIES;
         chroprof__copy_ring(s);
         for (uint32_t k = 0; k < sizeof(order) / sizeof(*order); k++)
@@ -12173,8 +12239,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         uint64_t events = chroprof__load(&s->from->seq) - seq;
         s->torn = (seq | edits) % 2 != 0;
         s->moved = events != 0 || chroprof__load(&s->from->edits) != edits;
-        c->skew_events = events / 2 + events % 2;
-        c->skew_ticks = chroprof__minus(chroprof__load(&s->from->last), c->last);
+        c->copy.skew_events = events / 2 + events % 2;
+        c->copy.skew_ticks = chroprof__minus(chroprof__load(&s->from->last), c->last);
     }
     return CHROPROF_OK;
 }
@@ -12233,24 +12299,24 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     chroprof__core *c = p->core;
     uint64_t last = c->last;
     c->last = chroprof__sum_exec(p);
-    if (c->skew_events && c->last < last)
-        c->ring_first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
+    if (c->copy.skew_events && c->last < last)
+        c->ring.first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
     if (c->last >= CHROPROF__END_OF_TIME)
         return false;
-    chroprof__lower(&c->ring_begin, c->last);           /* a merge moves it on before the paths */
+    chroprof__lower(&c->ring.begin, c->last);           /* a merge moves it on before the paths */
     chroprof__reach r = chroprof__ring_reach(c);
     if (r.first < r.end)
-        chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
-    for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
+        chroprof__lower(&c->ring.begin, chroprof__ring_at(p, c, r.first)->time);
+    for (uint32_t k = 0; c->copy.skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         row->lifetime += row->live * (row->sum[0].exec - c->last);
         row->delay += row->ready * (row->sum[0].exec - c->last);
     }
-    c->torn_events = s->torn;
+    c->copy.torn_events = s->torn;
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
+        c->copy.torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -12454,7 +12520,7 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
         begin = row->time;
         weight += row->weight;
         cpu += row->cpu_ns;
-        s->latest = good == 0 ? row->time + row->duration : s->latest;
+        s->rows.latest = good == 0 ? row->time + row->duration : s->rows.latest;
     }
     table->used = good;
     chroprof__node *nodes = chroprof__nodes(p->core);
@@ -12465,9 +12531,9 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
     }
     nodes[0].weight += chroprof__minus(weight, taken);
     nodes[0].cpu_ns += chroprof__minus(cpu, taken_cpu);
-    s->samples = taken > weight ? taken : weight;
-    s->dropped = s->samples - weight;
-    s->dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
+    s->rows.samples = taken > weight ? taken : weight;
+    s->rows.dropped = s->rows.samples - weight;
+    s->rows.dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
 }
 
 /* Samples whose parts do not fit, or that were renumbered meanwhile, are none. */
@@ -12476,7 +12542,7 @@ static void chroprof__mend_samples(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
         return;
-    if (s->renumberings % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
+    if (s->renumberings % 2 == 0 && s->rows.head < chroprof__sample_capacity(p->core) &&
         chroprof__link_nodes(p))
         chroprof__mend_rows(p, s);
     else
@@ -12524,7 +12590,7 @@ static void chroprof__drain_copy(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
-    uint64_t waiting = s ? s->put - s->taken : 0, running = s ? s->running : 0;
+    uint64_t waiting = s ? s->handler.put - s->taken : 0, running = s ? s->timer.running : 0;
     if (waiting == 0 || waiting > rows)
         return;
     (void)chroprof__link_nodes(p);         /* their buckets; the nodes are good */
@@ -12532,13 +12598,13 @@ static void chroprof__drain_copy(chroprof *p)
     for (uint32_t k = 1; h; h = chroprof__hits_at(c, k++))
         if (!chroprof__good_hits(p, h))
             h->count = 0;
-    s->running = 0;                         /* modules: of that program, not of this one */
-    for (; s->taken != s->put; s->taken++) {
+    s->timer.running = 0;                         /* modules: of that program, not of this one */
+    for (; s->taken != s->handler.put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s->taken);
         if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
-    s->running = running;
+    s->timer.running = running;
 }
 
 /* The copy is finished: rows as chroprof_open expects them, no event under way. A reset that was
@@ -12558,7 +12624,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     c->edits += c->edits % 2;
     if (resetting) {
         chroprof__reset_all(p);
-        c->torn_ticks = c->torn_events = 0;
+        c->copy.torn_ticks = c->copy.torn_events = 0;
     }
     chroprof__forget_tallies(p);
     for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
@@ -12593,9 +12659,9 @@ static void chroprof__bring_up(chroprof *p, const chroprof__copy *s, bool just_e
     chroprof__core *c = p->core;
     uint64_t now = chroprof__clock_here(c), t = now - c->epoch;
     bool still = !s->torn && !s->moved && chroprof__held_still(s);
-    c->living = now != 0 && c->enabled && c->started &&
-                (just_ended ? !c->ended : chroprof__find_owner(c) == CHROPROF__OWNER_HERE);
-    if (c->living && still && t < CHROPROF__END_OF_TIME && t > c->last &&
+    c->copy.living = now != 0 && c->enabled && c->started &&
+                (just_ended ? !c->file.ended : chroprof__find_owner(c) == CHROPROF__OWNER_HERE);
+    if (c->copy.living && still && t < CHROPROF__END_OF_TIME && t > c->last &&
         chroprof__ns(c, t - c->last) >= CHROPROF__RECENT_NS)
         chroprof__bill_across(p, c->account, t);
 }
@@ -12616,7 +12682,7 @@ static chroprof_result chroprof__copy_of(const void *live_block, size_t live_siz
     memset(&p, 0, sizeof(p));
     memset(&s, 0, sizeof(s));
     s.from = (const chroprof__core *)((uintptr_t)live_block + (uintptr_t)at);
-    bytes = chroprof__load(&s.from->block_bytes);
+    bytes = chroprof__load(&s.from->form.block_bytes);
     bytes = bytes < live_size - at ? bytes : live_size - at;
     s.to = chroprof__place(memory, size, bytes, &room);
     result = chroprof__copy_block(&s, live_size - at, room);
@@ -12659,10 +12725,11 @@ static bool chroprof__same_init(const chroprof__core *a, const chroprof__core *b
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         if (a->tables[k].capacity != b->tables[k].capacity)
             return false;
-    return a->pid == b->pid && a->boot_ns == b->boot_ns && a->owner_start == b->owner_start &&
-           a->pointer_bytes == b->pointer_bytes && a->manual == b->manual &&
-           memcmp(a->host, b->host, sizeof(a->host)) == 0 &&
-           memcmp(a->name, b->name, sizeof(a->name)) == 0;
+    return a->process.pid == b->process.pid && a->process.boot_ns == b->process.boot_ns &&
+           a->file.owner_start == b->file.owner_start &&
+           a->form.pointer_bytes == b->form.pointer_bytes && a->time.manual == b->time.manual &&
+           memcmp(a->who.host, b->who.host, sizeof(a->who.host)) == 0 &&
+           memcmp(a->who.name, b->who.name, sizeof(a->who.name)) == 0;
 }
 
 /* Can the older state have become the newer? Sites and paths never change once they are there. */
@@ -12671,7 +12738,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     const chroprof__core *a = newer->core, *b = older->core;
     bool back = a->last < b->last ||
                 chroprof__tag_level(a->window) < chroprof__tag_level(b->window);
-    if ((back && !b->living) || a->seq < b->seq || a->start_unix_ns != b->start_unix_ns ||
+    if ((back && !b->copy.living) || a->seq < b->seq ||
+        a->process.start_unix_ns != b->process.start_unix_ns ||
         chroprof__sum_exec(newer) - chroprof__sum_exec(older) != a->last - b->last ||
         chroprof__site_count(newer) < chroprof__site_count(older) ||
         chroprof__path_count(newer) < chroprof__path_count(older))
@@ -12699,7 +12767,7 @@ static bool chroprof__paths_since(const chroprof__since *s)
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
         uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
-        good = good && (row->exec >= old->exec || s->from->core->living);
+        good = good && (row->exec >= old->exec || s->from->core->copy.living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->lifetime = lifetime;
         row->delay = delay;
@@ -12750,8 +12818,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
         chroprof__lower(&row->latency_max,
                         chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
         if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
-            chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
+            chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : slice);
+            chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : delay);
         }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
@@ -12771,8 +12839,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
         chroprof__lower(&row->slice_max, row->entered       ? row->exec
                                          : row->activations ? row->exec_max : 0);
     }
-    chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
-    chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->loop.callback_max, c->loop.callbacks || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->loop.iteration_max, c->loop.iterations || s->to.percentiles ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -12792,7 +12860,7 @@ static void chroprof__windows_since(const chroprof__since *s)
     chroprof__core *c = s->to.core;
     uint32_t index = c->window & 0xFFFF, level = s->from->core->window & 0xFFFF0000u;
     uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    uint64_t first = s->begin / c->window_ticks;
+    uint64_t first = s->begin / c->windows.ticks;
     first = first < index ? first : index;
     for (uint32_t site = 0; site < chroprof__site_count(&s->to); site++) {
         uint64_t *cells = chroprof__cells(c, site);
@@ -12805,7 +12873,7 @@ static void chroprof__windows_since(const chroprof__since *s)
             cells[1 + (k > first ? k - first : 0)] += exec;
         }
     }
-    c->window_phase = s->begin - first * c->window_ticks;
+    c->window_phase = s->begin - first * c->windows.ticks;
     c->window -= (uint32_t)first;
 }
 
@@ -12882,8 +12950,8 @@ static void chroprof__ring_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
     uint64_t first = s->from->core->seq >> 1;
-    c->ring_first = c->ring_first > first ? c->ring_first : first;
-    c->ring_begin = 0;
+    c->ring.first = c->ring.first > first ? c->ring.first : first;
+    c->ring.begin = 0;
     chroprof__reach r = chroprof__ring_reach(c);
     for (uint64_t n = r.first; n < r.end; n++)
         chroprof__shift(&chroprof__ring_at(&s->to, c, n)->time, s->begin);
@@ -12897,8 +12965,8 @@ static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t fr
         return;
     uint64_t *cells = chroprof__cells(c, p->paths[path].site);
     while (from < to) {
-        uint64_t k = (from + c->window_phase) / c->window_ticks;
-        uint64_t border = (k + 1) * c->window_ticks - c->window_phase;
+        uint64_t k = (from + c->window_phase) / c->windows.ticks;
+        uint64_t border = (k + 1) * c->windows.ticks - c->window_phase;
         uint64_t end = border < to ? border : to;
         cells[1 + k] += end - from;
         from = end;
@@ -12913,18 +12981,18 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof *p = &s->to;
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->window_ticks;
+    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->windows.ticks;
     uint32_t levels = chroprof__tag_level(c->window);
     for (; levels > 0 && narrow > 1; levels--, narrow /= 2)
         if ((c->last + s->begin % (narrow / 2)) / (narrow / 2) >= capacity)
             break;
-    if (narrow == c->window_ticks || r.first != s->from->core->seq >> 1)
+    if (narrow == c->windows.ticks || r.first != s->from->core->seq >> 1)
         return;
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
-    c->window_ticks = narrow;
+    c->windows.ticks = narrow;
     c->window_phase = s->begin % narrow;
     c->window = (uint32_t)((c->last + c->window_phase) / narrow);
-    c->window_end = (c->window + 1u) * narrow - c->window_phase;
+    c->windows.end = (c->window + 1u) * narrow - c->window_phase;
     uint64_t from = 0;
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
@@ -12959,7 +13027,7 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
         if (rows[k].serial == 0)
             memset(rows + k, 0, sizeof(*rows));
     }
-    chroprof__set_stalls(c, c->stalls);
+    chroprof__set_stalls(c, c->loop.stalls);
 }
 
 /* The slow futures that finished since; their latency is as it was. */
@@ -13028,7 +13096,7 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
     chroprof__weights_since(p->core, old);
     (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures),
                                      chroprof__sampler_of(old), s);
-    uint64_t left = s->samples;
+    uint64_t left = s->rows.samples;
     chroprof__sample_span *rows = chroprof__sample_rows(c);
     for (uint64_t n = c->tables[CHROPROF_TABLE_SAMPLES].used; n > 0; n--) {
         chroprof__sample_span *row = rows + (chroprof__sample_at(p, n - 1) - rows);
@@ -13038,7 +13106,7 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
         chroprof__shift(&row->time, begin);
         left -= row->weight;
     }
-    chroprof__shift(&s->latest, begin);
+    chroprof__shift(&s->rows.latest, begin);
     chroprof__mend_rows(p, s);
 }
 
@@ -13063,14 +13131,14 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
-    c->cpu_clock_ns = 0;
-    memset(c->waited, 0, sizeof(c->waited));
-    memset(c->held, 0, sizeof(c->held));
+    c->loop.cpu_clock_ns = 0;
+    memset(c->told.waited, 0, sizeof(c->told.waited));
+    memset(c->told.held, 0, sizeof(c->told.held));
     c->seq_base += old->seq - old->seq_base;
-    c->skew_ticks += old->skew_ticks;
-    c->skew_events += old->skew_events;
-    c->torn_ticks += old->torn_ticks;
-    c->torn_events += old->torn_events;
+    c->copy.skew_ticks += old->copy.skew_ticks;
+    c->copy.skew_events += old->copy.skew_events;
+    c->copy.torn_ticks += old->copy.torn_ticks;
+    c->copy.torn_events += old->copy.torn_events;
     return good;
 }
 
@@ -13101,14 +13169,14 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__blame_loop(p);
     chroprof__ring_since(s);
     chroprof__narrow_windows(s);
-    chroprof__stalls_since(c, s->from->core->stalls, s->begin);
+    chroprof__stalls_since(c, s->from->core->loop.stalls, s->begin);
     chroprof__slow_since(c, s->begin);
     chroprof__samples_since(p, s->from->core, s->begin);
     c->epoch += s->begin;                   /* the new time 0; what only events need is forgotten */
-    c->start_clock += s->begin;
-    c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
-    chroprof__shift(&c->iteration_start, s->begin);
-    chroprof__shift(&c->calibrate_at, s->begin);
+    c->process.start_clock += s->begin;
+    c->process.start_unix_ns += c->process.start_unix_ns ? chroprof__ns(c, s->begin) : 0;
+    chroprof__shift(&c->iteration.start, s->begin);
+    chroprof__shift(&c->time.calibrate_at, s->begin);
     c->time_limit = 0;
     memset(c->due, 0, sizeof(c->due));
     return chroprof__ask_block(p) == NULL;
@@ -13127,7 +13195,7 @@ CHROPROF__COLD_API chroprof_result chroprof_difference(const chroprof *newer, co
         return CHROPROF_ERR_RESET;
     if (!chroprof__can_follow(newer, older))
         return CHROPROF_ERR_DIFFERENT;
-    uint64_t bytes = newer->core->block_bytes;
+    uint64_t bytes = newer->core->form.block_bytes;
     chroprof__core *c = chroprof__place(memory, size, bytes, &room);
     if (room < bytes)
         return CHROPROF_ERR_MEMORY;
@@ -13230,7 +13298,7 @@ static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, 
                                    uint64_t ticks)
 {
     const chroprof__core *c = m->from->core;
-    uint64_t exec = chroprof__ns(c, ticks), width = m->to->core->window_ticks, done = 0;
+    uint64_t exec = chroprof__ns(c, ticks), width = m->to->core->windows.ticks, done = 0;
     uint64_t start = chroprof__merge_moment(m, chroprof__window_start(c, window));
     uint64_t end = m->begin + m->elapsed;
     if (window < (c->window & 0xFFFF))
@@ -13251,7 +13319,7 @@ static void chroprof__merge_histogram(const chroprof__merging *m, chroprof__hist
                                       const chroprof__histogram *from, uint64_t max)
 {
     const chroprof__core *c = m->from->core;
-    bool same = c->factor == UINT64_C(1) << 32, room = true;
+    bool same = c->time.factor == UINT64_C(1) << 32, room = true;
     for (uint32_t b = 0; b < CHROPROF__BUCKETS && room; b++) {
         uint64_t value = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_value(b) : max;
         uint64_t count = chroprof__bucket_count(m->from, from, b);
@@ -13397,11 +13465,11 @@ static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample_
     uint32_t stack = chroprof__merge_stack(m, row->stack);
     chroprof__sample_span *own = chroprof__new_row(m->to->core, s);
     *own = *row;
-    own->time = start > s->latest ? start : s->latest;
+    own->time = start > s->rows.latest ? start : s->rows.latest;
     own->duration = chroprof__minus(chroprof__merge_moment(m, row->time + row->duration),
                                     own->time);
     own->stack = stack;
-    s->latest = own->time + own->duration;
+    s->rows.latest = own->time + own->duration;
 }
 
 static void chroprof__merge_samples(chroprof__merging *m)
@@ -13410,7 +13478,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
     const chroprof__sampler *from = chroprof__sampler_of(m->from->core);
     chroprof__sampler *to = chroprof__sampler_of(c);
     if (from && !to)
-        c->tables[CHROPROF_TABLE_SAMPLES].dropped += from->samples;
+        c->tables[CHROPROF_TABLE_SAMPLES].dropped += from->rows.samples;
     if (!from || !to)
         return;
     const chroprof__node *theirs = chroprof__nodes(m->from->core);
@@ -13425,7 +13493,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
         chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
     c->estimated |= m->from->core->estimated;
     c->foreign |= m->from->view || m->from->core->foreign;
-    to->mode = to->first_period_ns ? to->mode : from->mode;
+    to->set.mode = to->set.first_period_ns ? to->set.mode : from->set.mode;
     chroprof__merge_figures(m->from->core, CHROPROF__ALL(chroprof__sampler_figures), from, to);
     chroprof__mend_rows(m->to, to);
 }
@@ -13459,7 +13527,8 @@ static void chroprof__merge_stalls(chroprof__merging *m)
     const chroprof__stall_row *row = chroprof__stall_after(m->from, 0);
     for (; row; row = chroprof__stall_after(m->from, row->serial)) {
         chroprof__stall_row stall = *row;
-        stall.serial = c->stalls + (row->serial < theirs->stalls ? row->serial : theirs->stalls);
+        stall.serial = c->loop.stalls + (row->serial < theirs->loop.stalls ? row->serial
+                                                                           : theirs->loop.stalls);
         stall.start = m->begin + chroprof__ns(theirs, row->start);
         stall.length = chroprof__ns(theirs, row->length);
         chroprof__merge_hits(m, &row->hits, &stall.hits);
@@ -13473,7 +13542,7 @@ static void chroprof__merge_stalls(chroprof__merging *m)
             chroprof__keep_stall(c, &stall);
         chroprof__merge_steps(m, row->serial, &stall);
     }
-    chroprof__set_stalls(c, c->stalls + theirs->stalls);
+    chroprof__set_stalls(c, c->loop.stalls + theirs->loop.stalls);
 }
 
 static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chroprof__slow_entry slow)
@@ -13510,9 +13579,9 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
-    to->cpu_clock_ns = 0;
-    memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
-    memset(to->held, 0, sizeof(to->held));
+    to->loop.cpu_clock_ns = 0;
+    memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
+    memset(to->told.held, 0, sizeof(to->told.held));
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
@@ -13547,9 +13616,9 @@ static void chroprof__merge_time(const chroprof__merging *m)
     chroprof__close_windows(m->to);
     c->epoch -= m->elapsed;
     c->last = end;
-    c->iteration_start += m->elapsed;
-    c->ring_first = c->seq >> 1;            /* no time that the ring tells of is the target's */
-    c->ring_begin = end;
+    c->iteration.start += m->elapsed;
+    c->ring.first = c->seq >> 1;            /* no time that the ring tells of is the target's */
+    c->ring.begin = end;
 }
 
 static void chroprof__merge_all(chroprof__merging *m)
@@ -13571,11 +13640,11 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
     const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->callback_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->iteration_max);
+        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->loop.callback_max);
+        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->loop.iteration_max);
     } else if (m->from->percentiles) {
-        p->core->callbacks += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->iterations += chroprof__histogram_total(m->from, &loop->delay);
+        p->core->loop.callbacks += chroprof__histogram_total(m->from, &loop->slice);
+        p->core->loop.iterations += chroprof__histogram_total(m->from, &loop->delay);
     }
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
@@ -13595,7 +13664,7 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
     if (!chroprof__has_block(p) || !chroprof__can_read(other) || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
     const chroprof__core *c = p->core;
-    if (p->view || p->in_hook || !c->manual || c->depth ||
+    if (p->view || p->in_hook || !c->time.manual || c->depth ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
         return CHROPROF_ERR_TARGET;
     memset(&m, 0, sizeof(m));
@@ -13708,9 +13777,9 @@ static bool chroprof__has_big_stack(void)
 /* The bytes below an address, as far as its stack is known; else many. */
 static uint64_t chroprof__stack_left(const chroprof__sampler *s, uintptr_t here)
 {
-    if (here >= s->fiber_low && here < s->fiber_high)
-        return here - s->fiber_low;
-    return here >= s->low && here < s->high ? here - s->low : UINT64_MAX;
+    if (here >= s->stack.fiber_low && here < s->stack.fiber_high)
+        return here - s->stack.fiber_low;
+    return here >= s->stack.low && here < s->stack.high ? here - s->stack.low : UINT64_MAX;
 }
 
 /* Is there room for a timer signal below here? A crash handler on a small stack must live, and so
@@ -13721,7 +13790,7 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     const void *frame = __builtin_frame_address(0);
     uintptr_t here = (uintptr_t)frame, low = (uintptr_t)other->ss_sp;
     uint64_t left = here - low < other->ss_size ? here - low : chroprof__stack_left(s, here);
-    return left >= chroprof__stack_need(s->unwind != 0);
+    return left >= chroprof__stack_need(s->unwind.walk != 0);
 }
 
 /* The same at the start, where a timer signal could come next. */
@@ -13790,12 +13859,12 @@ static void chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t int
 
 static uint64_t chroprof__random_period(chroprof__sampler *s)
 {
-    return s->period_ns / 2 + chroprof__random(s) % s->period_ns;
+    return s->handler.period_ns / 2 + chroprof__random(s) % s->handler.period_ns;
 }
 
 static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
 {
-    return s->mode == CHROPROF_SAMPLER_WALL ? chroprof__monotonic_ns(NULL)
+    return s->set.mode == CHROPROF_SAMPLER_WALL ? chroprof__monotonic_ns(NULL)
                                             : chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -13803,19 +13872,19 @@ static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
  * only every few ms. */
 static uint64_t chroprof__count_due(chroprof__sampler *s, uint64_t now)
 {
-    uint64_t count = chroprof__minus(now, s->deadline) / s->period_ns;
+    uint64_t count = chroprof__minus(now, s->handler.deadline) / s->handler.period_ns;
     if (count < 64)
         count = 0;
-    s->deadline += count * s->period_ns;
-    for (; s->deadline <= now; count++)
-        s->deadline += chroprof__random_period(s);
+    s->handler.deadline += count * s->handler.period_ns;
+    for (; s->handler.deadline <= now; count++)
+        s->handler.deadline += chroprof__random_period(s);
     return count;
 }
 
 static void chroprof__arm(const chroprof__sampler *s)
 {
-    uint64_t left = chroprof__minus(s->deadline, chroprof__mode_ns(s));
-    chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
+    uint64_t left = chroprof__minus(s->handler.deadline, chroprof__mode_ns(s));
+    chroprof__set_timer(s->timer.number, left > 1000 ? left : 1000, 0);
 }
 
 /* Of how many samples of the first period a timer signal is worth; periods: what the timer says. 0:
@@ -13823,14 +13892,14 @@ static void chroprof__arm(const chroprof__sampler *s)
  * all threads, and may be early for this one. */
 static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 {
-    uint64_t factor = s->period_ns / s->first_period_ns, now;
-    if (s->steady) {
-        uint64_t weight = s->pending + periods;
-        s->pending = weight < factor ? weight : 0;
+    uint64_t factor = s->handler.period_ns / s->set.first_period_ns, now;
+    if (s->set.steady) {
+        uint64_t weight = s->handler.pending + periods;
+        s->handler.pending = weight < factor ? weight : 0;
         return weight < factor ? 0 : weight;
     }
     now = chroprof__mode_ns(s);
-    s->deadline = s->deadline < now ? s->deadline : now;
+    s->handler.deadline = s->handler.deadline < now ? s->handler.deadline : now;
     return chroprof__count_due(s, now) * factor;
 }
 
@@ -13846,7 +13915,7 @@ static bool chroprof__is_asleep(const chroprof__core *c)
 /* Not a forked child: one of its own timers may have the number of ours. */
 static bool chroprof__has_timer(const chroprof__sampler *s)
 {
-    return chroprof__peek64(&s->armed) != 0 && s->pid == (uint64_t)getpid();
+    return chroprof__peek64(&s->timer.armed) != 0 && s->timer.pid == (uint64_t)getpid();
 }
 
 /* The loop is about to sleep. A timer signal that falls due before it can be expected back, going
@@ -13854,17 +13923,17 @@ static bool chroprof__has_timer(const chroprof__sampler *s)
  * here but for the few waits around a timer signal. */
 static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
 {
-    s->resting = 1;
-    s->wait_start = s->idle_from = c->last;
-    if (s->stopped || s->steady)
+    s->wait.resting = 1;
+    s->wait.start = s->wait.idle_from = c->last;
+    if (s->handler.stopped || s->set.steady)
         return;
     uint64_t now = chroprof__monotonic_ns(NULL);
-    if (chroprof__minus(s->deadline, now) / 2 > s->wait_most)
+    if (chroprof__minus(s->handler.deadline, now) / 2 > s->wait.most)
         return;
-    chroprof__poke64(&s->stopped, 1);
+    chroprof__poke64(&s->handler.stopped, 1);
     if (chroprof__has_timer(s))
-        chroprof__set_timer(s->timer, 0, 0);
-    s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
+        chroprof__set_timer(s->timer.number, 0, 0);
+    s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
 /* Signals that fell due while it was called off are those of idle time. */
@@ -13872,16 +13941,16 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
     (void)chroprof__count_due(s, now);
-    chroprof__poke64(&s->stopped, 0);
+    chroprof__poke64(&s->handler.stopped, 0);
     chroprof__arm(s);
-    s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
+    s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
 /* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
 CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
-    s->armed = s->running = s->stopped = 0;
+    s->timer.armed = s->timer.running = s->handler.stopped = 0;
     p->sampling = false;
     chroprof__set_taking(p, chroprof__is_taking(p));
     chroprof__end_edit(p->core);
@@ -13891,9 +13960,10 @@ CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *s, uint64_t weight)
 {
     chroprof__core *c = p->core;
-    uint64_t t = c->last, period = s->first_period_ns;
-    uint64_t last = chroprof__minus(t, chroprof__unscale(s->idle_ns, c->factor));
-    uint64_t first = chroprof__minus(last, chroprof__unscale((weight - 1) * period, c->factor));
+    uint64_t t = c->last, period = s->set.first_period_ns;
+    uint64_t last = chroprof__minus(t, chroprof__unscale(s->wait.idle_ns, c->time.factor));
+    uint64_t first = chroprof__minus(last, chroprof__unscale((weight - 1) * period,
+                                                             c->time.factor));
     chroprof__entry e;
     memset(&e, 0, sizeof(e));
     e.state = CHROPROF_SAMPLE_IDLE;
@@ -13902,10 +13972,10 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     chroprof__begin_edit(c);
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
-    chroprof__add_row(c, s, first > s->latest ? first : s->latest, stack, &e);
+    chroprof__add_row(c, s, first > s->rows.latest ? first : s->rows.latest, stack, &e);
     e.weight = weight - 1;                  /* 0: first is last */
-    chroprof__add_row(c, s, last > s->latest ? last : s->latest, stack, &e);
-    chroprof__draw(p, s, s->idle_from, t, weight);
+    chroprof__add_row(c, s, last > s->rows.latest ? last : s->rows.latest, stack, &e);
+    chroprof__draw(p, s, s->wait.idle_from, t, weight);
     chroprof__end_edit(c);
 }
 
@@ -13913,12 +13983,12 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
 static void chroprof__take_idle(const chroprof *p, chroprof__sampler *s)
 {
     const chroprof__core *c = p->core;
-    s->idle_ns += chroprof__scale(chroprof__minus(c->last, s->idle_from), c->factor);
-    uint64_t weight = s->idle_ns / s->first_period_ns;
-    s->idle_ns -= weight * s->first_period_ns;
+    s->wait.idle_ns += chroprof__scale(chroprof__minus(c->last, s->wait.idle_from), c->time.factor);
+    uint64_t weight = s->wait.idle_ns / s->set.first_period_ns;
+    s->wait.idle_ns -= weight * s->set.first_period_ns;
     if (weight > 0)
         chroprof__sample_idle(p, s, weight);
-    s->idle_from = c->last;
+    s->wait.idle_from = c->last;
 }
 
 static void chroprof__follow_idle(chroprof *p)
@@ -13926,19 +13996,19 @@ static void chroprof__follow_idle(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool idle = c->account == CHROPROF__IDLE;
-    if (s->mode != CHROPROF_SAMPLER_WALL)
+    if (s->set.mode != CHROPROF_SAMPLER_WALL)
         return;
-    if (s->resting)
+    if (s->wait.resting)
         chroprof__take_idle(p, s);
-    if (idle && !s->resting) {
+    if (idle && !s->wait.resting) {
         chroprof__begin_wait(c, s);
-    } else if (!idle && s->resting) {
-        s->resting = 0;
-        s->wait_most -= s->wait_most / 256;         /* long ones are forgotten bit by bit */
-        chroprof__raise(&s->wait_most,
-                        chroprof__scale(chroprof__minus(c->last, s->wait_start), c->factor));
+    } else if (!idle && s->wait.resting) {
+        s->wait.resting = 0;
+        s->wait.most -= s->wait.most / 256;         /* long ones are forgotten bit by bit */
+        chroprof__raise(&s->wait.most,
+                        chroprof__scale(chroprof__minus(c->last, s->wait.start), c->time.factor));
     }
-    if (idle || !chroprof__peek64(&s->stopped))
+    if (idle || !chroprof__peek64(&s->handler.stopped))
         return;
     if (chroprof__has_timer(s))
         chroprof__go_on(s);
@@ -13957,9 +14027,9 @@ CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
 /* The end of the stack that an address is on; 0: not known. */
 CHROPROF__INLINE uintptr_t chroprof__stack_end(const chroprof__sampler *s, uintptr_t address)
 {
-    if (address >= s->fiber_low && address < s->fiber_high)
-        return (uintptr_t)s->fiber_high;
-    return address >= s->low && address < s->high ? (uintptr_t)s->high : 0;
+    if (address >= s->stack.fiber_low && address < s->stack.fiber_high)
+        return (uintptr_t)s->stack.fiber_high;
+    return address >= s->stack.low && address < s->stack.high ? (uintptr_t)s->stack.high : 0;
 }
 
 /* Can a frame record lie here? */
@@ -14014,7 +14084,7 @@ static void chroprof__note_path(chroprof *p, const chroprof__note *note, const u
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint32_t path = p->frames[c->depth].path;
     chroprof__caller *caller = chroprof__caller_of(c, path);
-    bool fiber = base >= s->fiber_low && base < s->fiber_high;
+    bool fiber = base >= s->stack.fiber_low && base < s->stack.fiber_high;
     chroprof__keep_callers(c, s, path);
     chroprof__poke64(&caller->base, 0);
     caller->path = 0;
@@ -14062,18 +14132,20 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame, uint64_t base)
  * lost. */
 CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
 {
-    uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
-    if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
+    uint64_t overdue = chroprof__minus(s->look.cpu_ns, chroprof__peek64(&s->handler.deadline));
+    if (s->set.mode != CHROPROF_SAMPLER_CPU || s->set.steady ||
+        overdue < 20000000 + 2 * s->handler.period_ns)
         return;
     if (!chroprof__has_timer(s)) {
         chroprof__end_signals(p, s);
         return;
     }
-    chroprof__set_timer(s->timer, 0, 0);    /* a timer of the thread is silent from here on */
-    uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
-    s->ticks += count;
-    s->lost += count;
-    s->window_weight += count;              /* they cost nothing */
+    chroprof__set_timer(s->timer.number, 0, 0); /* a timer of the thread is silent from here on */
+    uint64_t count = chroprof__count_due(s, s->look.cpu_ns) *
+                     (s->handler.period_ns / s->set.first_period_ns);
+    s->handler.ticks += count;
+    s->handler.lost += count;
+    s->handler.window_weight += count;              /* they cost nothing */
     chroprof__arm(s);
 }
 
@@ -14107,13 +14179,13 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
-    if (c->iteration_active && c->iteration_start < c->last)
+    if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                             c->iteration_start, cpu_ns);
-    s->look_due = 0;
-    s->cpu_ns = cpu_ns;
-    s->cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
-    s->looked = c->last;
+                             c->iteration.start, cpu_ns);
+    s->look.due = 0;
+    s->look.cpu_ns = cpu_ns;
+    s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
+    s->look.last = c->last;
     chroprof__give_up_signals(p, s);
 }
 
@@ -14133,7 +14205,7 @@ static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
         chroprof__note_caller(p, frame, base);
     if (p->core->depth)
         chroprof__note_outer(p);
-    if (chroprof__sampler_of(p->core)->look_due)
+    if (chroprof__sampler_of(p->core)->look.due)
         chroprof__look_at_cpu(p);
     chroprof__follow_idle(p);
 }
@@ -14256,7 +14328,7 @@ static bool chroprof__goes_on(chroprof__sampler *s, void *context)
 {
     static const uint8_t places[6] = { 8, 9, 12, 2, 0, 1 };    /* rdi, rsi, rdx, r10, r8, r9 */
     char *at = (char *)context + offsetof(ucontext_t, uc_mcontext);
-    uint64_t a[6], next, stopped = s->stopped;
+    uint64_t a[6], next, stopped = s->handler.stopped;
     long number, result;
     if (!chroprof__has_cut(context) || chroprof__blocks_others(context))
         return false;
@@ -14266,12 +14338,12 @@ static bool chroprof__goes_on(chroprof__sampler *s, void *context)
     number = chroprof__call_to_go_on(chroprof__call_before(next), a);
     if (number < 0)
         return false;
-    chroprof__poke64(&s->stopped, !s->steady);  /* a handler of the host's may jump out of this */
+    chroprof__poke64(&s->handler.stopped, !s->set.steady);  /* a handler of the host's may jump out of this */
     result = chroprof__system(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
                               (long)a[5]);
     result = result == -1 ? -(long)errno : result;
     memcpy(at + 8 * CHROPROF__PLACE_OF_RESULT, &result, sizeof(result));
-    chroprof__poke64(&s->stopped, stopped);
+    chroprof__poke64(&s->handler.stopped, stopped);
     return true;
 }
 #else
@@ -14312,7 +14384,7 @@ static void chroprof__put_begun(chroprof__walk *w, uintptr_t frame, uintptr_t ba
 static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t stack)
 {
     uintptr_t end = chroprof__stack_end(w->s, stack), above = stack - 1, back = 0;
-    bool fiber = stack >= w->s->fiber_low && stack < w->s->fiber_high;
+    bool fiber = stack >= w->s->stack.fiber_low && stack < w->s->stack.fiber_high;
     uint32_t mark = end ? CHROPROF__MARK_CUT : CHROPROF__MARK_STACK;
     while (end && chroprof__is_record(frame, above, end)) {
         uintptr_t next = chroprof__stack_word(frame);
@@ -14340,10 +14412,10 @@ static void chroprof__walk_by_user(chroprof__walk *w, void *context)
     uintptr_t addresses[2 * CHROPROF__ITEMS];
     const uintptr_t *records = addresses + CHROPROF__ITEMS;
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *out, uint32_t capacity);
-    uintptr_t function = (uintptr_t)w->s->unwind;
+    uintptr_t function = (uintptr_t)w->s->unwind.walk;
     memcpy(&unwind, &function, sizeof(unwind));
     memset(addresses, 0, sizeof(addresses));
-    uint32_t count = unwind((void *)(uintptr_t)w->s->unwind_user, context, addresses,
+    uint32_t count = unwind((void *)(uintptr_t)w->s->unwind.user, context, addresses,
                             CHROPROF__ITEMS), k;
     if (count > CHROPROF__ITEMS)
         count = CHROPROF__ITEMS;
@@ -14368,12 +14440,12 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
     chroprof__registers r = { 0, 0, 0 };
     chroprof__walk w = { c, s, e, c->depth };
     if (chroprof__is_busy(c) ||
-        (!s->unwind && !chroprof__read_registers(context, &r))) { /* never: all are read here */
+        (!s->unwind.walk && !chroprof__read_registers(context, &r))) { /* never */
         chroprof__put_running(c, e);
         return;
     }
     e->state = chroprof__sample_state_of(c);
-    if (s->unwind) {
+    if (s->unwind.walk) {
         chroprof__walk_by_user(&w, context);
     } else {
         chroprof__put_item(e, CHROPROF__PC, r.code);
@@ -14388,16 +14460,17 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
  * room. */
 static void chroprof__keep_budget(chroprof__sampler *s)
 {
-    uint64_t period = s->period_ns, first = s->first_period_ns, cost = s->window_cost * 1000u;
-    uint64_t allowed = first / 1000u * s->window_weight * s->budget_ppm;
-    if (s->window_weight < period / first * CHROPROF__BUDGET_PERIODS)
+    uint64_t period = s->handler.period_ns, first = s->set.first_period_ns;
+    uint64_t cost = s->handler.window_cost * 1000u;
+    uint64_t allowed = first / 1000u * s->handler.window_weight * s->set.budget_ppm;
+    if (s->handler.window_weight < period / first * CHROPROF__BUDGET_PERIODS)
         return;
     if (cost > allowed && period >> 40 == 0)
         period *= 2;
-    else if (cost < allowed / 3 && period > s->first_period_ns)
+    else if (cost < allowed / 3 && period > s->set.first_period_ns)
         period /= 2;
-    s->window_weight = s->window_cost = 0;
-    chroprof__poke64(&s->period_ns, period);
+    s->handler.window_weight = s->handler.window_cost = 0;
+    chroprof__poke64(&s->handler.period_ns, period);
 }
 
 /* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
@@ -14407,62 +14480,62 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
 {
     uint64_t cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), now = chroprof__monotonic_ns(NULL);
     chroprof__entry *e = c->enabled ? chroprof__begin_entry(c, s) : NULL;
-    s->ticks += weight;
-    s->window_weight += weight;
+    s->handler.ticks += weight;
+    s->handler.window_weight += weight;
     if (e) {
         chroprof__weave(c, s, e, context);
         e->weight = weight;
-        e->cpu_ns = chroprof__minus(cpu, s->cpu);
-        e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
-        e->draws = s->mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
+        e->cpu_ns = chroprof__minus(cpu, s->handler.cpu);
+        e->wall_ns = chroprof__or(chroprof__minus(now, s->handler.stamp), 1);
+        e->draws = s->set.mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
         e->stamp = e->last = chroprof__clock_here(c);
         CHROPROF__STORE_FENCE();
-        chroprof__poke64(&s->put, s->put + 1);
+        chroprof__poke64(&s->handler.put, s->handler.put + 1);
         chroprof__wake(c);                  /* inside an event, too: what it sets itself it may */
     } else {
-        s->lost += c->enabled ? weight : 0;
+        s->handler.lost += c->enabled ? weight : 0;
     }
-    s->stamp = now;
-    s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-    s->cost_ns += chroprof__minus(s->cpu, cpu);
-    s->window_cost += chroprof__minus(s->cpu, cpu);
+    s->handler.stamp = now;
+    s->handler.cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->handler.cost_ns += chroprof__minus(s->handler.cpu, cpu);
+    s->handler.window_cost += chroprof__minus(s->handler.cpu, cpu);
     chroprof__keep_budget(s);
 }
 
 /* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
 static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s, void *context)
 {
-    if (s->mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
+    if (s->set.mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
         return false;
-    s->stopped = !s->steady;
-    s->interrupted += !chroprof__goes_on(s, context) && s->resting;
+    s->handler.stopped = !s->set.steady;
+    s->handler.interrupted += !chroprof__goes_on(s, context) && s->wait.resting;
     return true;
 }
 
 /* The wait has gone on: the signals that were due in it have the stack of the one before. */
 static void chroprof__catch_wait(chroprof__core *c, chroprof__sampler *s)
 {
-    uint64_t weight = s->steady ? 0 : chroprof__signal_weight(s, 0);
-    uint64_t now = chroprof__monotonic_ns(NULL), before = s->put - 1;
+    uint64_t weight = s->set.steady ? 0 : chroprof__signal_weight(s, 0);
+    uint64_t now = chroprof__monotonic_ns(NULL), before = s->handler.put - 1;
     if (weight == 0)
         return;
-    s->ticks += weight;
-    s->window_weight += weight;
-    bool waits = c->enabled && s->put != chroprof__peek64(&s->taken);
+    s->handler.ticks += weight;
+    s->handler.window_weight += weight;
+    bool waits = c->enabled && s->handler.put != chroprof__peek64(&s->taken);
     chroprof__entry *e = waits ? chroprof__begin_entry(c, s) : NULL;
     if (!e) {
-        s->lost += c->enabled ? weight : 0;
+        s->handler.lost += c->enabled ? weight : 0;
         return;
     }
-    before = s->put - 1 < before ? s->put - 1 : before;         /* two may have become one */
+    before = s->handler.put - 1 < before ? s->handler.put - 1 : before;         /* two may have become one */
     *e = *chroprof__ring(c, before);
     e->weight = e->draws = weight;
     e->cpu_ns = 0;
-    e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
+    e->wall_ns = chroprof__or(chroprof__minus(now, s->handler.stamp), 1);
     e->stamp = e->last = chroprof__clock_here(c);
-    s->stamp = now;
+    s->handler.stamp = now;
     CHROPROF__STORE_FENCE();
-    chroprof__poke64(&s->put, s->put + 1);
+    chroprof__poke64(&s->handler.put, s->handler.put + 1);
     chroprof__wake(c);
 }
 
@@ -14479,18 +14552,18 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
     if (room) {
         chroprof__catch_signal(c, s, weight, context);
     } else {
-        s->ticks += weight;
-        s->lost += weight;
+        s->handler.ticks += weight;
+        s->handler.lost += weight;
     }
-    if (cut && s->mode == CHROPROF_SAMPLER_WALL && chroprof__goes_on(s, context)) {
+    if (cut && s->set.mode == CHROPROF_SAMPLER_WALL && chroprof__goes_on(s, context)) {
         cut = false;
         if (room)
             chroprof__catch_wait(c, s);
     }
-    s->interrupted += cut;
+    s->handler.interrupted += cut;
     if (weight == 0)
         return;
-    if (!s->steady)
+    if (!s->set.steady)
         chroprof__arm(s);
 }
 
@@ -14498,8 +14571,8 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
  * stop. */
 static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 {
-    const chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
-    return s && chroprof__peek64(&s->armed) == value;
+    const chroprof__sampler *s = c->form.magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
+    return s && chroprof__peek64(&s->timer.armed) == value;
 }
 
 #if CHROPROF__THREAD_TIMER
@@ -14521,12 +14594,12 @@ static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, 
  * thread. */
 static void chroprof__put_off(chroprof__sampler *s)
 {
-    if (s->steady)
+    if (s->set.steady)
         return;
-    if (s->mode == CHROPROF_SAMPLER_WALL)
-        chroprof__poke64(&s->stopped, 1);
+    if (s->set.mode == CHROPROF_SAMPLER_WALL)
+        chroprof__poke64(&s->handler.stopped, 1);
     else
-        chroprof__set_timer(s->timer, s->period_ns, 0);
+        chroprof__set_timer(s->timer.number, s->handler.period_ns, 0);
 }
 
 /* Is this signal of this thread? Others pass it on to the loop's, unless that sleeps. */
@@ -14534,7 +14607,7 @@ static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int 
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool here = pthread_equal(loop, pthread_self()) != 0;
-    if (chroprof__is_asleep(c) && (!here || s->mode == CHROPROF_SAMPLER_CPU)) {
+    if (chroprof__is_asleep(c) && (!here || s->set.mode == CHROPROF_SAMPLER_CPU)) {
         chroprof__put_off(s);
         return false;
     }
@@ -14638,9 +14711,9 @@ extern size_t chroprof__stack_size(pthread_t thread)
 
 static void chroprof__find_stack(chroprof__sampler *s)
 {
-    s->fiber_low = s->fiber_high = 0;
-    s->high = (uint64_t)(uintptr_t)chroprof__stack_top(pthread_self());
-    s->low = s->high - chroprof__stack_size(pthread_self());
+    s->stack.fiber_low = s->stack.fiber_high = 0;
+    s->stack.high = (uint64_t)(uintptr_t)chroprof__stack_top(pthread_self());
+    s->stack.low = s->stack.high - chroprof__stack_size(pthread_self());
 }
 #else
 extern int chroprof__thread_attributes(pthread_t thread, pthread_attr_t *out)
@@ -14651,13 +14724,13 @@ static void chroprof__find_stack(chroprof__sampler *s)
     pthread_attr_t attributes;
     void *low = NULL;
     size_t size = 0;
-    s->low = s->high = s->fiber_low = s->fiber_high = 0;
+    s->stack.low = s->stack.high = s->stack.fiber_low = s->stack.fiber_high = 0;
     if (!chroprof__thread_attributes ||     /* never: a C library without it, and no memory */
         chroprof__thread_attributes(pthread_self(), &attributes) != 0)
         return;
     (void)pthread_attr_getstack(&attributes, &low, &size);
-    s->low = (uint64_t)(uintptr_t)low;
-    s->high = s->low + size;
+    s->stack.low = (uint64_t)(uintptr_t)low;
+    s->stack.high = s->stack.low + size;
     pthread_attr_destroy(&attributes);
 }
 #endif
@@ -14667,23 +14740,23 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
 {
     uintptr_t unwind = 0;
     memcpy(&unwind, &o->unwind, sizeof(unwind));
-    s->mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
-    s->first_period_ns = chroprof__or(o->period_ns, 19000000u);
-    chroprof__raise(&s->first_period_ns, 100000);
-    s->period_ns = s->first_period_ns;
-    s->budget_ppm = chroprof__or(o->budget_ppm, 10000);
-    s->steady = o->steady;
-    s->unwind = unwind;
-    s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
-    s->window_weight = s->window_cost = s->pending = s->resting = 0;
-    s->wait_most = 2 * s->first_period_ns;  /* at first none is expected to be short */
-    s->stamp = chroprof__monotonic_ns(NULL);
-    s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-    s->random ^= s->stamp;
-    s->idle_ns = chroprof__random(s) % s->first_period_ns;
-    s->pid = (uint64_t)getpid();
-    s->noting = s->look_due = 0;
-    s->looked = UINT64_MAX;
+    s->set.mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    s->set.first_period_ns = chroprof__or(o->period_ns, 19000000u);
+    chroprof__raise(&s->set.first_period_ns, 100000);
+    s->handler.period_ns = s->set.first_period_ns;
+    s->set.budget_ppm = chroprof__or(o->budget_ppm, 10000);
+    s->set.steady = o->steady;
+    s->unwind.walk = unwind;
+    s->unwind.user = (uint64_t)(uintptr_t)o->unwind_user;
+    s->handler.window_weight = s->handler.window_cost = s->handler.pending = s->wait.resting = 0;
+    s->wait.most = 2 * s->set.first_period_ns;  /* at first none is expected to be short */
+    s->handler.stamp = chroprof__monotonic_ns(NULL);
+    s->handler.cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->draw.random ^= s->handler.stamp;
+    s->wait.idle_ns = chroprof__random(s) % s->set.first_period_ns;
+    s->timer.pid = (uint64_t)getpid();
+    s->noting = s->look.due = 0;
+    s->look.last = UINT64_MAX;
     memset(chroprof__notes(s), 0,
            (size_t)chroprof__note_bytes(p->core->tables[CHROPROF_TABLE_DEPTH].capacity));
     memset(chroprof__callers(p->core), 0,
@@ -14706,21 +14779,21 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
 {
     chroprof__timer_event event;
     int timer = -1;
-    s->armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
+    s->timer.armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
     memset(&event, 0, sizeof(event));
-    event.value = s->armed;
+    event.value = s->timer.armed;
     event.signal = number;
     event.notify = CHROPROF__THREAD_SIGNAL;
     event.thread = (int32_t)chroprof__system(SYS_gettid);
-    long clock = s->mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    long clock = s->set.mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
 /* Once: then its number may be that of another one. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
-    bool armed = chroprof__peek64(&s->armed) != 0;
-    chroprof__poke64(&s->armed, 0);
+    bool armed = chroprof__peek64(&s->timer.armed) != 0;
+    chroprof__poke64(&s->timer.armed, 0);
     if (armed)
         (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
 }
@@ -14741,8 +14814,8 @@ static int chroprof__signal_of(const chroprof_sampler_options *o)
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     (void)p;
-    chroprof__poke64(&s->armed, 0);
-    chroprof__set_timer(s->timer, 0, 0);
+    chroprof__poke64(&s->timer.armed, 0);
+    chroprof__set_timer(s->timer.number, 0, 0);
 }
 
 static void chroprof__free_timer(chroprof__process_timer *t)
@@ -14794,7 +14867,7 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     chroprof__process_timer *t = chroprof__timer_of(number);
     t->thread = pthread_self();
     t->ignored = p->sampler_ignored;
-    s->armed = 1;
+    s->timer.armed = 1;
     __atomic_store_n(&t->core, p->core, __ATOMIC_SEQ_CST);
     return number;
 }
@@ -14837,19 +14910,19 @@ static void chroprof__end_timer(const chroprof *p)
 /* From here on it signals; a steady timer is left alone then. */
 static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
-    s->running = 1;
-    s->loads = s->loaded = s->look_at = 0;
+    s->timer.running = 1;
+    s->modules.loads = s->modules.loaded = s->look.at = 0;
     s->first_event = p->core->seq >> 1;
     chroprof__look_at_modules(p->core);
-    s->possible = s->loaded;
+    s->modules.possible = s->modules.loaded;
     chroprof__wake(p->core);
     chroprof__end_edit(p->core);
     chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
-    s->deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
-    s->stopped = 0;
-    if (s->steady)
-        chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
+    s->handler.deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
+    s->handler.stopped = 0;
+    if (s->set.steady)
+        chroprof__set_timer(s->timer.number, s->handler.period_ns, s->handler.period_ns);
     else
         chroprof__arm(s);
 }
@@ -14858,7 +14931,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *s, int number)
 {
     int error = errno;
-    s->armed = 0;
+    s->timer.armed = 0;
     chroprof__end_edit(p->core);
     chroprof__return_signal(number, p->sampler_ignored);
     errno = error;
@@ -14897,14 +14970,14 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof__begin_edit(p->core);
     chroprof__set_up_sampler(p, s, &o);
     p->sampler_timer = chroprof__make_timer(p, s, number);
-    s->timer = (uint64_t)(uint32_t)p->sampler_timer;
+    s->timer.number = (uint64_t)(uint32_t)p->sampler_timer;
     if (p->sampler_timer < 0)
         return chroprof__no_timer(p, s, number);
     p->sampler_signal = number;
-    p->sampler_pid = s->pid;
+    p->sampler_pid = s->timer.pid;
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
-    p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
+    p->follows_idle = s->set.mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);
     return CHROPROF_OK;
@@ -14933,7 +15006,7 @@ CHROPROF__COLD_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
 {
     chroprof__sampler *s = chroprof__has_block(p) ? chroprof__sampler_of(p->core) : NULL;
     if (s && !p->view)
-        s->interrupted = chroprof__minus(s->interrupted, waits);
+        s->handler.interrupted = chroprof__minus(s->handler.interrupted, waits);
 }
 
 CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
@@ -14941,9 +15014,9 @@ CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, siz
     if (!chroprof__is_set(p) || !p->sampling)
         return;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->fiber_high, 0);    /* at no moment do the two belong to different stacks */
-    chroprof__poke64(&s->fiber_low, (uint64_t)(uintptr_t)low);
-    chroprof__poke64(&s->fiber_high, (uint64_t)(uintptr_t)low + bytes);
+    chroprof__poke64(&s->stack.fiber_high, 0); /* at no moment do the two differ */
+    chroprof__poke64(&s->stack.fiber_low, (uint64_t)(uintptr_t)low);
+    chroprof__poke64(&s->stack.fiber_high, (uint64_t)(uintptr_t)low + bytes);
 }
 #elif !defined(CHROPROF_NO_SAMPLER)
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
@@ -14989,14 +15062,14 @@ CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
         return false;
     if (chroprof__is_taking(p))
         chroprof__wake_drain(p->core);
-    if (!chroprof__is_taking(p) || p->core->manual)      /* no time passes by itself */
+    if (!chroprof__is_taking(p) || p->core->time.manual)      /* no time passes by itself */
         return true;
     chroprof__clocked_event(p, CHROPROF_TICK, 0, NULL);
     if (!chroprof__has_block(p))            /* it called on_stall, which forked */
         return false;
 #if CHROPROF__HAS_COUNTER
     chroprof__begin_edit(p->core);
-    if (!p->core->calibrated)
+    if (!p->core->time.calibrated)
         chroprof__calibrate(p->core);
     chroprof__end_edit(p->core);
 #endif
@@ -15018,7 +15091,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
     /* never: the memory is CHROPROF_MEMORY_MIN */
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
-    scratch.core->calibrate_at = UINT64_MAX;        /* not in the middle of this */
+    scratch.core->time.calibrate_at = UINT64_MAX;        /* not in the middle of this */
     chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
     for (int round = 0; round < 5; round++) {
         uint64_t before = chroprof__read_clock(&scratch);
@@ -15029,7 +15102,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
         uint64_t ticks = chroprof__read_clock(&scratch) - before;
         best = ticks < best ? ticks : best;
     }
-    return chroprof__scale(best * 1000u, p->core->factor) / (2u * slices);
+    return chroprof__scale(best * 1000u, p->core->time.factor) / (2u * slices);
 #else
     (void)p;
     return 0;
@@ -15119,12 +15192,12 @@ static void chroprof__drop_hold(void *hold, uint64_t owner)
 /* Is there an owner of this file? */
 static bool chroprof__is_owned(int file, const chroprof__core *c)
 {
-    int lock = c->ended ? -1 : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
+    int lock = c->file.ended ? -1 : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
     if (lock == F_WRLCK) {                  /* what is killed keeps it until its memory is gone */
-        chroprof__process now = chroprof__process_of(c->pid);
-        return now.start == 0 || now.start != c->owner_start || !chroprof__has_left(&now);
+        chroprof__process now = chroprof__process_of(c->process.pid);
+        return now.start == 0 || now.start != c->file.owner_start || !chroprof__has_left(&now);
     }
-    if (lock == F_UNLCK && c->in_file == CHROPROF__IN_HELD_FILE)
+    if (lock == F_UNLCK && c->file.in_file == CHROPROF__IN_HELD_FILE)
         return false;
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }
@@ -15136,9 +15209,9 @@ static chroprof_result chroprof__judge_file(int file)
     ssize_t count = read(file, &core, sizeof(core));
     if (count < 0)
         return CHROPROF_ERR_FILE;
-    if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
+    if (count != (ssize_t)sizeof(core) || core.form.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
-    if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
+    if (core.form.layout != CHROPROF__LAYOUT || core.form.core_bytes != sizeof(core))
         return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == F_WRLCK ? CHROPROF_ERR_OWNED
                                                                          : CHROPROF_ERR_VERSION;
     return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
@@ -15393,7 +15466,7 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     void *hold = chroprof__hold_file(made);
     chroprof_result result = chroprof__init_mapped(p, memory, size, options);
     if (result == CHROPROF_OK) {
-        p->core->in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
+        p->core->file.in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
         result = chroprof__publish(made, path);
     }
     if (result == CHROPROF_OK)
@@ -15429,7 +15502,7 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
     o.name = name;
     o.clock = chroprof__own_clock(p) ? NULL : p->clock;
     o.clock_user = p->clock_user;
-    chroprof__drop_hold(p->hold, p->core->pid);
+    chroprof__drop_hold(p->hold, p->core->process.pid);
     chroprof__unmap_block(p->mapped, size);
     memset(p, 0, sizeof(*p));
     if (path) {                             /* a daemon's parent may still be about to end */
@@ -15450,9 +15523,9 @@ CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);
 #endif
-    uint64_t owner = ((const chroprof__core *)p->mapped)->pid;
+    uint64_t owner = ((const chroprof__core *)p->mapped)->process.pid;
     if (chroprof__tick_live(p))
-        p->core->ended = 1;
+        p->core->file.ended = 1;
     chroprof__drop_hold(p->hold, owner);
     chroprof__unmap_block(p->mapped, p->mapped_bytes);
     memset(p, 0, sizeof(*p));
@@ -15468,17 +15541,17 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
     const chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t last = c->last;
-    if (c->living)                          /* its last event is before the end of its snapshot */
-        last = r.end > r.first ? chroprof__ring_at(p, c, r.end - 1)->time : c->ring_begin;
-    out->pid = c->pid;
-    out->name = c->name;
-    out->host = c->host;
-    out->program = c->program;
+    if (c->copy.living)                     /* its last event is before the end of its snapshot */
+        last = r.end > r.first ? chroprof__ring_at(p, c, r.end - 1)->time : c->ring.begin;
+    out->pid = c->process.pid;
+    out->name = c->who.name;
+    out->host = c->who.host;
+    out->program = c->who.program;
     out->estimated = c->estimated != 0;
     out->end_ns = chroprof__ns(c, last);
-    out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
-    out->mapped = c->in_file != 0;
-    out->ended = c->ended != 0;
+    out->end_unix_ns = c->process.start_unix_ns ? c->process.start_unix_ns + out->end_ns : 0;
+    out->mapped = c->file.in_file != 0;
+    out->ended = c->file.ended != 0;
     out->alive = out->mapped && chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }
 
@@ -17308,7 +17381,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS(name, metric, help) #name "\0" metric "\0" help "\0"
 #define CHROPROF__WORDS_ROW(name, field, unit, kind, metric, help)                                 \
     CHROPROF__WORDS(name, metric, help)
-#define CHROPROF__WORDS_COUNT(name, kind) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_COUNT(name, field, kind) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 

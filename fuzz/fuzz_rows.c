@@ -249,8 +249,8 @@ static field choose(block *b, const chroprof__core *c, const uint8_t *bytes)
 {
     static const uint8_t widths[] = { 8, 4, 8, 4, 2, 1, 8, 4 };
     uint32_t table = bytes[0] % (CHROPROF__ALL_TABLES + 6);
-    uint64_t row = sizeof *c - offsetof(chroprof__core, pid), at, rows = 1;
-    char *first = (char *)(uintptr_t)c + offsetof(chroprof__core, pid);
+    uint64_t row = sizeof *c - offsetof(chroprof__core, process.pid), at, rows = 1;
+    char *first = (char *)(uintptr_t)c + offsetof(chroprof__core, process.pid);
     field f;
     f.width = widths[bytes[1] % 8];
     if (table < CHROPROF__ALL_TABLES) {
@@ -271,7 +271,7 @@ static uint64_t plausible(const chroprof__core *c, const field *f, uint8_t how)
 {
     const chroprof__table_row *table = &c->tables[how / 32 * 3 % CHROPROF__ALL_TABLES];
     uint64_t next = 0;
-    if (f->at + 2 * f->width <= (const char *)c + c->block_bytes)
+    if (f->at + 2 * f->width <= (const char *)c + c->form.block_bytes)
         memcpy(&next, f->at + f->width, f->width);
     switch (how % 32) {
     case 0: return f->old + 1;
@@ -296,7 +296,7 @@ static uint64_t plausible(const chroprof__core *c, const field *f, uint8_t how)
     case 19: return table->rows;
     case 20: return table->rows - 1u;
     case 21: return table->offset;
-    case 22: return c->block_bytes;
+    case 22: return c->form.block_bytes;
     case 23: return next;
     case 24: return f->old * 2;
     case 25: return f->old << 16;

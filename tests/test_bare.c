@@ -56,10 +56,10 @@ TEST(the_origin_of_a_bare_profile)
 {
     chroprof *p = fresh(NULL);
     chroprof_origin origin;
-    p->core->in_file = 1;
+    p->core->file.in_file = 1;
     chroprof_read_origin(p, &origin);
     CHECK(origin.mapped && origin.alive && !origin.ended);
-    p->core->ended = 1;
+    p->core->file.ended = 1;
     chroprof_read_origin(p, &origin);
     CHECK(origin.mapped && !origin.alive && origin.ended);
 }
@@ -73,14 +73,14 @@ TEST(without_timers_there_is_no_sampler)
     CHECK_EQ(chroprof_sampler_start(NULL, NULL), CHROPROF_ERR_ARGUMENT);
     chroprof_sampler_stop(p);
     chroprof_sampler_stack(p, NULL, 0);
-    chroprof__sampler_of(p->core)->running = 1;
+    chroprof__sampler_of(p->core)->timer.running = 1;
     chroprof_read_sampler(p, &t);
     CHECK(!t.running);
     CHECK_EQ(chroprof_open(&view, p->core, HARNESS_MEMORY), CHROPROF_OK);
     CHECK_EQ(chroprof_sampler_start(&view, NULL), CHROPROF_ERR_ARGUMENT);
     chroprof_read_sampler(&view, &t);
     CHECK(t.running);
-    chroprof__sampler_of(p->core)->running = 0;
+    chroprof__sampler_of(p->core)->timer.running = 0;
     chroprof_read_sampler(&view, &t);
     CHECK(!t.running);
     memset(&view, 0, sizeof view);

@@ -288,55 +288,55 @@ static chroprof_result map_over(void (*poke)(chroprof__core *c))
 /* Its owner has no lock, as on other systems, unless it says so. */
 static void no_end(chroprof__core *c)
 {
-    c->ended = 0;
-    c->in_file = 1;
+    c->file.ended = 0;
+    c->file.in_file = 1;
 }
 static void no_end_but_a_lock(chroprof__core *c)
 {
-    c->ended = 0;
-    c->in_file = 2;
+    c->file.ended = 0;
+    c->file.in_file = 2;
 }
 static void no_pid(chroprof__core *c)
 {
     no_end(c);
-    c->pid = 0;
+    c->process.pid = 0;
 }
 static void big_pid(chroprof__core *c)
 {
     no_end(c);
-    c->pid = UINT64_C(1) << 31;
+    c->process.pid = UINT64_C(1) << 31;
 }
 static void no_such_pid(chroprof__core *c)
 {
     no_end(c);
-    c->pid = 0x7ffffffe;
+    c->process.pid = 0x7ffffffe;
 }
 static void other_start(chroprof__core *c)
 {
     no_end(c);
-    c->owner_start++;
+    c->file.owner_start++;
 }
 static void no_start(chroprof__core *c)
 {
     no_end(c);
-    c->owner_start = 0;
+    c->file.owner_start = 0;
 }
 static void other_host(chroprof__core *c)
 {
     no_end(c);
-    c->host[0] = '!';
+    c->who.host[0] = '!';
 }
 static void other_layout(chroprof__core *c)
 {
-    c->layout++;
+    c->form.layout++;
 }
 static void other_core(chroprof__core *c)
 {
-    c->core_bytes++;
+    c->form.core_bytes++;
 }
 static void other_magic(chroprof__core *c)
 {
-    c->magic++;
+    c->form.magic++;
 }
 
 TEST(only_the_file_of_a_dead_program_is_set_aside)
@@ -528,9 +528,9 @@ TEST(an_owner_without_a_lock)
         CHECK(happened());
         CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_OWNED);
         CHECK_EQ(chroprof_map(&other, path, SIZE, NULL), CHROPROF_ERR_OWNED);
-        p.core->pid = 0x7ffffffe;
+        p.core->process.pid = 0x7ffffffe;
         CHECK_EQ(chroprof_file_owner(path), CHROPROF_OK);
-        p.core->pid = (uint64_t)getpid();
+        p.core->process.pid = (uint64_t)getpid();
         chroprof_unmap(&p);
         remove_all(path);
     }
@@ -1144,7 +1144,7 @@ TEST(where_a_profile_comes_from)
     CHECK(origin.mapped && origin.alive && !origin.ended);
     CHECK_EQ(origin.end_ns, totals_of(&p).elapsed_ns);
     CHECK_EQ(origin.end_unix_ns, totals_of(&p).start_unix_ns + origin.end_ns);
-    p.core->ended = 1;
+    p.core->file.ended = 1;
     chroprof_read_origin(&p, &origin);
     CHECK(origin.mapped && !origin.alive && origin.ended);
     chroprof_unmap(&p);

@@ -419,7 +419,7 @@ static int map_without_input(const char *path)
         return 1;
     if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK)
         return 2;
-    if (p.core->owner_start != start)
+    if (p.core->file.owner_start != start)
         return 3;
     call_once(&p, 1);
     chroprof_unmap(&p);
@@ -467,7 +467,7 @@ TEST(a_file_of_another_version_blocks_nobody)
         FILE *file;
         leave_behind(path, true, 0);
         file = fopen(path, "r+");
-        CHECK(file != NULL && fseek(file, (long)offsetof(chroprof__core, layout), SEEK_SET) == 0);
+        CHECK(file != NULL && fseek(file, (long)offsetof(chroprof__core, form.layout), SEEK_SET) == 0);
         CHECK(fputc(1, file) == 1 && fclose(file) == 0);
         CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_VERSION);
         CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);

@@ -134,7 +134,7 @@ TEST(a_clock_that_drifts_widens_the_bound)
     *slow_since() = real_ns();
     work_for(p, 300000000);
     for (k = 0; k < 20 && totals_of(p).tick_error_ppb < 50000000; k++) { /* others may run in one */
-        p->core->calibrate_at = p->core->last + 1;
+        p->core->time.calibrate_at = p->core->last + 1;
         work_for(p, 150000000); /* a window ends, so that an event looks what is due */
     }
     CHECK_IN(totals_of(p).tick_error_ppb, 50000000, 200000000);

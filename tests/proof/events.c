@@ -95,11 +95,11 @@ static void start(void)
     chroprof__layout(capacity, core->tables);
     chroprof__attach(&p, core);
     chroprof__first_rows(&p);
-    core->window_ns = 8;
-    core->stall_ns = 4;
-    core->max_step_ns = LONG_STEP;
+    core->set.window_ns = 8;
+    core->set.stall_ns = 4;
+    core->set.max_step_ns = LONG_STEP;
     p.clock = chroprof_clock_manual;
-    core->manual = core->calibrated = core->enabled = 1;
+    core->time.manual = core->time.calibrated = core->enabled = 1;
     core->ring_mask = 2 * (64 - 1);
     core->tables[CHROPROF_TABLE_EVENTS].offset = (uint64_t)((char *)block.ring - (char *)core);
     chroprof__aim(&p, core);

@@ -34,7 +34,7 @@ void prove_opened_paths_can_be_walked(void)
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         PROVE(k >= CHROPROF__FIRST_PATH && k < chroprof__path_count(p));
         PROVE(p->paths[k].parent < k && p->paths[k].site < chroprof__site_count(p));
-        PROVE(p->paths[k].level == p->paths[p->paths[k].parent].level + 1);
+        PROVE(p->paths[k].generation == p->paths[p->paths[k].parent].generation + 1);
         met++;
     }
     PROVE(met == chroprof__path_count(p) - CHROPROF__FIRST_PATH);

@@ -28,13 +28,13 @@ static void chroprof__wake(chroprof__core *c)
 static uint64_t chroprof__sampler_limit(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && s->running ? s->look_at : UINT64_MAX;
+    return s && s->timer.running ? s->look.at : UINT64_MAX;
 }
 
 static bool chroprof__samples_wait(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    return s && chroprof__peek64(&s->put) != s->taken;
+    return s && chroprof__peek64(&s->handler.put) != s->taken;
 }
 
 /* When the next event has to take the slow path at the latest. Whatever wants the next event there
@@ -42,21 +42,21 @@ static bool chroprof__samples_wait(const chroprof__core *c)
 static void chroprof__set_time_limit(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
-    uint64_t time_limit = c->window_end < step ? c->window_end : step;
+    uint64_t time_limit = c->windows.end < step ? c->windows.end : step;
     chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
     chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&time_limit, c->slow_callback);
+    chroprof__lower(&time_limit, c->loop.slow_due);
     chroprof__lower(&time_limit, chroprof__sampler_limit(c));
-    if (!c->calibrated)
-        chroprof__lower(&time_limit, c->calibrate_at);
+    if (!c->time.calibrated)
+        chroprof__lower(&time_limit, c->time.calibrate_at);
     c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
     c->time_limit = c->idle_limit;
-    if (!c->iteration_active && c->account == CHROPROF__IDLE)
+    if (!c->loop.iteration_active && c->account == CHROPROF__IDLE)
         c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */
-    if (c->exits || chroprof__samples_wait(c))
+    if (c->phase.exits || chroprof__samples_wait(c))
         chroprof__wake(c);
 }
 
@@ -71,15 +71,15 @@ CHROPROF__INLINE uint64_t chroprof__length_limit(const chroprof__core *c, uint64
  * full. */
 static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
-    c->factor = factor;
-    c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->callback_limit = chroprof__length_limit(c, c->callback_max);
-    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
-    c->at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
-    c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
-    uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
+    c->time.factor = factor;
+    c->stall_ticks = chroprof__unscale(c->set.stall_ns, factor);
+    c->callback.limit = chroprof__length_limit(c, c->loop.callback_max);
+    c->iteration.limit = chroprof__length_limit(c, c->loop.iteration_max);
+    c->loop.at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
+    c->max_step_ticks = chroprof__unscale(c->set.max_step_ns, factor);
+    uint64_t width = chroprof__or(chroprof__unscale(c->set.window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
-        c->window_ticks = c->window_end = width;
+        c->windows.ticks = c->windows.end = width;
 }
 
 #if CHROPROF__HAS_COUNTER
@@ -153,14 +153,14 @@ static uint64_t chroprof__apart_ppb(uint64_t a, uint64_t b)
 /* From this reading on, for as long as that. */
 static void chroprof__look_from(chroprof__core *c, const chroprof__rate *r, uint64_t ns)
 {
-    c->calibrate_counter = r->counter;
-    c->calibrate_ns = r->ns;
-    c->calibrate_at = c->last + chroprof__unscale(ns, c->factor) + 1;
+    c->time.calibrate_counter = r->counter;
+    c->time.calibrate_ns = r->ns;
+    c->time.calibrate_at = c->last + chroprof__unscale(ns, c->time.factor) + 1;
 }
 
 static void chroprof__take_rate(chroprof__core *c, const chroprof__rate *r)
 {
-    c->error_ppb = r->error_ppb;
+    c->time.error_ppb = r->error_ppb;
     chroprof__set_factor(c, r->factor);
 }
 
@@ -169,28 +169,28 @@ static void chroprof__take_rate(chroprof__core *c, const chroprof__rate *r)
  * fixed, and each later look only widens the bound of its error. */
 static void chroprof__calibrate(chroprof__core *c)
 {
-    chroprof__rate r = chroprof__rate_since(c->calibrate_counter, c->calibrate_ns);
+    chroprof__rate r = chroprof__rate_since(c->time.calibrate_counter, c->time.calibrate_ns);
     if (r.factor == 0)
         return;
-    uint64_t apart = chroprof__apart_ppb(r.factor, c->factor);
+    uint64_t apart = chroprof__apart_ppb(r.factor, c->time.factor);
     chroprof__rate now;
-    bool unsure = apart > c->error_ppb + r.error_ppb;
+    bool unsure = apart > c->time.error_ppb + r.error_ppb;
     if (unsure)
         now = chroprof__rate_of_now();
     /* a short look agrees with a long one, unless the system slept and one clock stood still */
     if (unsure && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
                                    r.error_ppb + now.error_ppb + 2000000u) {
-        if (!c->calibrated)
+        if (!c->time.calibrated)
             chroprof__take_rate(c, &now);
-        chroprof__look_from(c, &now, c->calibrated ? CHROPROF__LATER_NS : 90000000u);
-    } else if (c->calibrated) {
-        if (apart > c->error_ppb)
-            c->error_ppb = apart + r.error_ppb;
+        chroprof__look_from(c, &now, c->time.calibrated ? CHROPROF__LATER_NS : 90000000u);
+    } else if (c->time.calibrated) {
+        if (apart > c->time.error_ppb)
+            c->time.error_ppb = apart + r.error_ppb;
         chroprof__look_from(c, &r, CHROPROF__LATER_NS);
     } else {
         chroprof__take_rate(c, &r);
-        c->calibrated = r.passed >= 89000000u;
-        if (c->calibrated)
+        c->time.calibrated = r.passed >= 89000000u;
+        if (c->time.calibrated)
             chroprof__look_from(c, &r, CHROPROF__LATER_NS);
     }
 }
@@ -203,7 +203,7 @@ static void chroprof__start_counter(chroprof__core *c)
         return;
     }
     chroprof__rate r = chroprof__rate_of_now();
-    c->calibrated = 0;
+    c->time.calibrated = 0;
     if (r.factor)
         chroprof__take_rate(c, &r);
     chroprof__look_from(c, &r, 90000000u);

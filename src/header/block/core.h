@@ -18,15 +18,19 @@ enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core
 /* The start of the block. Each comment opens a cache line. */
 typedef struct chroprof__core {
     /* what it is */
-    uint64_t magic;
-    uint32_t layout;
-    uint32_t order;            /* 0x01020304 as the writer has it */
-    uint64_t block_bytes;
-    uint32_t core_bytes;
-    uint32_t pointer_bytes;
-    uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
-    uint64_t start_unix_ns;    /* calendar time of profile time 0 */
-    uint64_t start_clock;
+    struct {
+        uint64_t magic;
+        uint32_t layout;
+        uint32_t order;            /* 0x01020304 as the writer has it */
+        uint64_t block_bytes;
+        uint32_t core_bytes;
+        uint32_t pointer_bytes;
+    } form;
+    struct {
+        uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
+        uint64_t start_unix_ns;    /* calendar time of profile time 0 */
+        uint64_t start_clock;
+    } process;
     /* what every event touches */
     uint64_t seq;              /* twice the number of events; inside one it is odd */
     uint64_t epoch;            /* clock - epoch = profile time */
@@ -39,46 +43,62 @@ typedef struct chroprof__core {
     uint32_t depth;
     uint32_t barrier;          /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
-    uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
-    uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
-    uint32_t deferred_callback, deferred_iteration;     /* of these, in 64 bits from the ranges */
-    uint64_t iteration_start;  /* NO_ITERATION: none began */
-    uint64_t iteration_limit;  /* as callback_limit */
-    uint64_t iteration_min;    /* as callback_min */
+    struct {
+        uint64_t limit;            /* a longer callback is the longest, or a stall */
+        uint64_t min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    } callback;
+    struct {
+        uint64_t slice;   /* the count that the last slice goes to, in 16 bits from the core */
+        uint32_t callback, iteration; /* of these, in 64 bits from the ranges */
+    } deferred;
+    struct {
+        uint64_t start;            /* NO_ITERATION: none began */
+        uint64_t limit;            /* as callback_limit */
+        uint64_t min;              /* as callback_min */
+    } iteration;
     uint64_t idle_limit;       /* that of idle_leave */
     /* iterations */
     uint64_t iteration_event;  /* the number of the event that began the one under way */
-    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
-    uint64_t no_count;         /* what is deferred for nobody */
-    uint64_t callbacks, iterations;  /* those that are in no histogram */
-    uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
-    uint64_t iteration_active;
-    uint64_t iteration_callback;  /* its longest callback that was a stall, 0: none */
-    uint64_t iteration_callback_serial; /* that stall */
-    uint64_t callback_max, iteration_max;
-    uint64_t stalls;
-    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the limit, and their time */
-    uint64_t at_once_limit;
-    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
+    struct {
+        uint64_t counts;           /* UINT64_MAX: counts of paths that have none */
+        uint64_t count;            /* what is deferred for nobody */
+    } nobody;
+    struct {
+        uint64_t callbacks, iterations; /* those that are in no histogram */
+        uint64_t slow_due;         /* profile time from which old slow futures are looked for */
+        uint64_t iteration_active;
+        uint64_t iteration_callback; /* its longest callback that was a stall, 0: none */
+        uint64_t iteration_callback_serial; /* that stall */
+        uint64_t callback_max, iteration_max;
+        uint64_t stalls;
+        uint64_t at_once, at_once_ticks; /* waits shorter than the limit, and their time */
+        uint64_t at_once_limit;
+        uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
+    } loop;
     /* start and exit */
-    uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
-    uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
+    struct {
+        uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
+        uint64_t start_ticks, exit_ticks; /* parts of the loop's own time */
+    } phase;
     /* rare */
     uint32_t barriers;         /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
     uint64_t hidden_since;
-    uint64_t ring_first;       /* number of the first event that the ring may tell of */
-    uint64_t ring_begin;       /* profile time at which its interval began */
-    uint64_t ring_barrier;     /* the innermost barrier then */
+    struct {
+        uint64_t first;            /* number of the first event that the ring may tell of */
+        uint64_t begin;            /* profile time at which its interval began */
+        uint64_t barrier;          /* the innermost barrier then */
+    } ring;
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
     uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
     uint64_t merged_events;    /* of the profiles that were merged in */
     uint64_t stall_ticks;
-    uint64_t window_end, window_ticks;     /* the current width */
+    struct {
+        uint64_t end, ticks;       /* the current width */
+    } windows;
     uint64_t aged_at;          /* when the running stack was last looked at for that */
     uint64_t max_step_ticks;
     uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
@@ -89,28 +109,40 @@ typedef struct chroprof__core {
     uint64_t enabled;
     uint64_t resetting;        /* the edit under way is a reset: the calendar time of it; or 0 */
     /* time */
-    uint64_t factor;           /* ns a tick, 32 bits of fraction */
-    uint64_t calibrated;
-    uint64_t calibrate_at;     /* profile time */
-    uint64_t calibrate_counter, calibrate_ns;
-    uint64_t error_ppb;
-    uint64_t manual;
-    uint64_t window_ns, stall_ns, max_step_ns;
+    struct {
+        uint64_t factor;           /* ns a tick, 32 bits of fraction */
+        uint64_t calibrated;
+        uint64_t calibrate_at;     /* profile time */
+        uint64_t calibrate_counter, calibrate_ns;
+        uint64_t error_ppb;
+        uint64_t manual;
+    } time;
+    struct {
+        uint64_t window_ns, stall_ns, max_step_ns;
+    } set;
     /* who */
-    char name[CHROPROF__NAME_BYTES];
-    char host[CHROPROF__NAME_BYTES];
-    char program[CHROPROF__NAME_BYTES];
-    char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
-    chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
-    chroprof__held_row held[CHROPROF__HELD];           /* of OCCUPIES, STALL, HANGS */
+    struct {
+        char name[CHROPROF__NAME_BYTES];
+        char host[CHROPROF__NAME_BYTES];
+        char program[CHROPROF__NAME_BYTES];
+    } who;
+    struct {
+        char awake[CHROPROF__AWAKE_BYTES]; /* what makes waits return at once; "": not known */
+        chroprof__waited_row waited[CHROPROF__WAITED]; /* waits inside tasks */
+        chroprof__held_row held[CHROPROF__HELD]; /* of OCCUPIES, STALL, HANGS */
+    } told;
     /* of a mapped file */
-    uint64_t owner_start;      /* when its process began, 0: not known */
-    uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
-    uint64_t ended;            /* it was unmapped */
+    struct {
+        uint64_t owner_start;      /* when its process began, 0: not known */
+        uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
+        uint64_t ended;            /* it was unmapped */
+    } file;
     /* of a copy */
-    uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
-    uint64_t torn_ticks, torn_events;      /* of the event that was cut short */
-    uint64_t living;           /* the program lived, and time goes to when it was made */
+    struct {
+        uint64_t skew_ticks, skew_events; /* that went on meanwhile */
+        uint64_t torn_ticks, torn_events; /* of the event that was cut short */
+        uint64_t living;           /* the program lived, and time goes to when it was made */
+    } copy;
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
@@ -161,7 +193,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 61 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback.limit) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);

@@ -61,7 +61,7 @@ static chroprof__slices *chroprof__counts_at(const chroprof *p, size_t row)
 static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path, uint32_t row)
 {
     const void *counts = row ? (const void *)chroprof__counts_at(p, row)
-                             : (const void *)&p->core->no_counts;
+                             : (const void *)&p->core->nobody.counts;
     path->histogram = row;
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
@@ -79,7 +79,7 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     chroprof__slices *counts = chroprof__counts_of(p, h);
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->callback_min : &p->core->iteration_min;
+        return h == &own->slice ? &p->core->callback.min : &p->core->iteration.min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
@@ -90,12 +90,12 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
  * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
-#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, nobody.count) / sizeof(uint16_t))
 
 static void chroprof__defer_nothing(chroprof__core *c)
 {
-    c->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
-    c->deferred_callback = c->deferred_iteration = 0;
+    c->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
+    c->deferred.callback = c->deferred.iteration = 0;
 }
 
 /* Where in their table a count of slices lies; UINT64_MAX: it is none. deferred: in 16 bits from
@@ -112,9 +112,9 @@ static bool chroprof__can_defer(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint64_t ranges = 8 * c->tables[CHROPROF__RANGE_TABLE].rows;
-    bool nobody = c->deferred_slice == CHROPROF__DEFERRED_FOR_NOBODY;
-    return (nobody || chroprof__few_number(c, c->deferred_slice) != UINT64_MAX) &&
-           c->deferred_callback < ranges && c->deferred_iteration < ranges;
+    bool nobody = c->deferred.slice == CHROPROF__DEFERRED_FOR_NOBODY;
+    return (nobody || chroprof__few_number(c, c->deferred.slice) != UINT64_MAX) &&
+           c->deferred.callback < ranges && c->deferred.iteration < ranges;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
@@ -123,11 +123,11 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
     const chroprof__core *c = p->core;
     const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->ranges->count[0];
     const chroprof__slices *slices = chroprof__counts_of(p, h);
-    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred_slice;
+    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred.slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->deferred_callback) +
-                 (uint32_t)(place == first + c->deferred_iteration);
+        count += *place + (uint32_t)(place == first + c->deferred.callback) +
+                 (uint32_t)(place == first + c->deferred.iteration);
     if (slices)
         count += slices->few[bucket] + (uint32_t)(slices->few + bucket == deferred);
     return count;
@@ -152,7 +152,7 @@ CHROPROF__COLD uint16_t *chroprof__range_at(chroprof__histograms *row, uint32_t 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
 {
     chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
-    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred_slice);
+    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred.slice);
     for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
         if (*chroprof__range_at(row, k))
             memset(p->ranges + *chroprof__range_at(row, k), 0, sizeof(chroprof__range));
@@ -161,9 +161,9 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     if (counts)
         memset(counts->few, 0, sizeof(counts->few));
     if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
-        p->core->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
+        p->core->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->deferred_callback = p->core->deferred_iteration = 0;
+        p->core->deferred.callback = p->core->deferred.iteration = 0;
     row->latency_max = row->missed = 0;
 }
 
@@ -323,10 +323,10 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred_slice);
-    bool many = ++((uint16_t *)(void *)c)[c->deferred_slice] == 0;
-    ++counts[c->deferred_callback];
-    ++counts[c->deferred_iteration];
+    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred.slice);
+    bool many = ++((uint16_t *)(void *)c)[c->deferred.slice] == 0;
+    ++counts[c->deferred.callback];
+    ++counts[c->deferred.iteration];
     chroprof__defer_nothing(c);
     if (many)
         chroprof__carry(p, at);

@@ -71,8 +71,8 @@ CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, uint
 
 CHROPROF__NOINLINE uint64_t chroprof__random(chroprof__sampler *s)
 {
-    uint64_t z = s->random + UINT64_C(0x9E3779B97F4A7C15);    /* splitmix64 (Steele and others) */
-    s->random = z;
+    uint64_t z = s->draw.random + UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 (Steele and others) */
+    s->draw.random = z;
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return z ^ z >> 31;

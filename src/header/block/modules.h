@@ -13,7 +13,7 @@
 static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
 {
     const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t possible = chroprof__sampler_of(c)->possible;
+    uint64_t possible = chroprof__sampler_of(c)->modules.possible;
     uint32_t found = 0;
     for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
         if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
@@ -109,7 +109,7 @@ typedef struct chroprof__survey {
 static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    uint64_t end = chroprof__peek64(&s->put);
+    uint64_t end = chroprof__peek64(&s->handler.put);
     for (uint64_t k = s->taken; k - end != 0; k++) {
         const chroprof__entry *e = chroprof__ring(c, k);
         for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
@@ -188,7 +188,7 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
     const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t named = 1 | chroprof__sampler_of(c)->added;
+    uint64_t named = 1 | chroprof__sampler_of(c)->modules.added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
@@ -249,8 +249,8 @@ CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *
     chroprof__module_row m;
     if (size < sizeof(*o))
         return 0;
-    survey->loads = o->loads - s->loads;
-    survey->unloads = o->unloads - s->unloads;
+    survey->loads = o->loads - s->modules.loads;
+    survey->unloads = o->unloads - s->modules.unloads;
     if ((survey->loads | survey->unloads) == 0 && !survey->sought)
         return 1;
     uint32_t place = survey->count++;
@@ -280,7 +280,7 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
 static bool chroprof__seeks_module(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    uint64_t end = chroprof__peek64(&s->put);
+    uint64_t end = chroprof__peek64(&s->handler.put);
     bool missed = false;
     for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
         const chroprof__entry *e = chroprof__ring(c, k);
@@ -288,8 +288,8 @@ static bool chroprof__seeks_module(chroprof__core *c)
             missed = chroprof__is_code(e->items[i]) &&
                      !chroprof__find_module(c, chroprof__item_address(e->items[i]));
     }
-    if (!missed || s->patient > 0) {
-        s->patient -= missed;
+    if (!missed || s->search.patient > 0) {
+        s->search.patient -= missed;
         return false;
     }
     return true;
@@ -302,25 +302,26 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__survey survey;
-    if (!chroprof__each_object || !chroprof__peek64(&s->running))    /* never: no such C library */
+    if (!chroprof__each_object ||           /* never: no such C library */
+        !chroprof__peek64(&s->timer.running))
         return;
     memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.before = s->loaded;
-    s->possible = s->loaded | s->added;
+    survey.before = s->modules.loaded;
+    s->modules.possible = s->modules.loaded | s->modules.added;
     survey.sought = chroprof__seeks_module(c);
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
-    s->possible = survey.unloads == gone ? survey.before | survey.loaded
+    s->modules.possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
-    s->possible |= s->added;
+    s->modules.possible |= s->modules.added;
     bool more = (survey.loaded & ~survey.before) != 0;
-    s->vain = more || !survey.sought ? 0 : s->vain + (s->vain < 10);
-    s->patient = s->vain ? UINT64_C(1) << s->vain : 0;
-    s->loaded = survey.loaded;
-    s->loads += survey.loads;
-    s->unloads += survey.unloads;
+    s->search.vain = more || !survey.sought ? 0 : s->search.vain + (s->search.vain < 10);
+    s->search.patient = s->search.vain ? UINT64_C(1) << s->search.vain : 0;
+    s->modules.loaded = survey.loaded;
+    s->modules.loads += survey.loads;
+    s->modules.unloads += survey.unloads;
 }
 #else
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)

@@ -382,50 +382,74 @@ enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of
 /* The sampler's state. The notes follow it, then the callers, then the ring of entries. */
 typedef struct chroprof__sampler {
     /* changed by the loop's own calls */
-    uint64_t samples, inside, dropped;
-    uint64_t dropped_cpu_ns;
-    uint64_t head;             /* row of the next sample */
-    uint64_t latest;           /* end of the newest row */
-    uint64_t draws, misses;
-    uint64_t random;
-    uint64_t loads, unloads;   /* of modules, when they were last looked at */
-    uint64_t loaded;           /* a bit for each row of the modules that is in memory */
-    uint64_t possible;         /* those that addresses of the samples being taken in may be of */
-    uint64_t added;            /* those that somebody named, and no survey finds */
-    uint64_t cursor;           /* slot of the next draw */
-    uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
+    struct {
+        uint64_t samples, inside, dropped;
+        uint64_t dropped_cpu_ns;
+        uint64_t head;             /* row of the next sample */
+        uint64_t latest;           /* end of the newest row */
+    } rows;
+    struct {
+        uint64_t draws, misses;
+        uint64_t random;
+    } draw;
+    struct {
+        uint64_t loads, unloads;   /* of modules, when they were last looked at */
+        uint64_t loaded;           /* a bit for each row of the modules that is in memory */
+        uint64_t possible;         /* those that addresses of samples being taken in may be of */
+        uint64_t added;            /* those that somebody named, and no survey finds */
+    } modules;
+    struct {
+        uint64_t cursor;           /* slot of the next draw */
+        uint64_t seq, at;          /* after which event the last one was, and when */
+    } drawn;
     uint64_t first_event;      /* of the run of the timer */
-    uint64_t look_at;          /* profile time from which the next event reads the CPU clock */
-    uint64_t look_due;         /* the event under way does */
-    uint64_t looked;           /* when it was read last; UINT64_MAX: never */
-    uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    struct {
+        uint64_t at;               /* profile time from which the next event reads the CPU clock */
+        uint64_t due;              /* the event under way does */
+        uint64_t last;             /* when it was read last; UINT64_MAX: never */
+        uint64_t cpu_ns, cpu_busy; /* CPU time then, and time that was not idle */
+    } look;
     uint64_t noting;           /* who begins the top frame is about to be noted */
-    uint64_t resting;          /* the wait under way is known */
-    uint64_t wait_start;       /* when it began */
-    uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */
-    uint64_t wait_most;        /* ns of the longest wait of late */
+    struct {
+        uint64_t resting;          /* the wait under way is known */
+        uint64_t start;            /* when it began */
+        uint64_t idle_from, idle_ns; /* idle that was sampled; not yet */
+        uint64_t most;             /* ns of the longest wait of late */
+    } wait;
     uint64_t renumberings;     /* how often stacks were renumbered, twice; odd while they are */
     uint64_t patience;         /* frames that are turned away before room is looked for again */
     uint64_t taken;            /* entries that were drained */
-    uint64_t low, high;        /* the thread's stack */
-    uint64_t fiber_low, fiber_high;
+    struct {
+        uint64_t low, high;        /* the thread's stack */
+        uint64_t fiber_low, fiber_high;
+    } stack;
     /* changed by the handler, and by events that give up overdue samples */
-    uint64_t put;              /* entries that were made */
-    uint64_t ticks, lost, cost_ns;
-    uint64_t cpu, stamp;       /* at the end of the signal before */
-    uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
-    uint64_t stopped;          /* the timer, until the loop has slept */
-    uint64_t interrupted;
-    uint64_t pending;          /* steady: periods of which no sample was taken yet */
-    uint64_t window_weight, window_cost;   /* since the budget was last looked at */
-    uint64_t period_ns;
+    struct {
+        uint64_t put;              /* entries that were made */
+        uint64_t ticks, lost, cost_ns;
+        uint64_t cpu, stamp;       /* at the end of the signal before */
+        uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
+        uint64_t stopped;          /* the timer, until the loop has slept */
+        uint64_t interrupted;
+        uint64_t pending;          /* steady: periods of which no sample was taken yet */
+        uint64_t window_weight, window_cost; /* since the budget was last looked at */
+        uint64_t period_ns;
+    } handler;
     /* settings */
-    uint64_t first_period_ns, budget_ppm, mode, steady;
-    uint64_t armed;            /* the value of the timer's signal; 0: there is none */
-    uint64_t pid, timer, running;
-    uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
-                                  found none; addresses until the next look */
-    uint64_t unwind, unwind_user;          /* of this process */
+    struct {
+        uint64_t first_period_ns, budget_ppm, mode, steady;
+    } set;
+    struct {
+        uint64_t armed;            /* the value of the timer's signal; 0: there is none */
+        uint64_t pid, number, running;
+    } timer;
+    struct {
+        uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
+                                      found none; addresses until the next look */
+    } search;
+    struct {
+        uint64_t walk, user;       /* of this process */
+    } unwind;
     chroprof__begun begun[CHROPROF__HITS];
     chroprof__hits hits[CHROPROF__HITS];
 } chroprof__sampler;

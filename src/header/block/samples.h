@@ -17,13 +17,13 @@
 static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SAMPLES];
-    chroprof__sample_span *row = chroprof__sample_rows(c) + s->head;
+    chroprof__sample_span *row = chroprof__sample_rows(c) + s->rows.head;
     if (table->used == table->capacity) {
-        s->dropped += row->weight;
-        s->dropped_cpu_ns += row->cpu_ns;
+        s->rows.dropped += row->weight;
+        s->rows.dropped_cpu_ns += row->cpu_ns;
     }
     memset(row, 0, sizeof(*row));
-    s->head = s->head + 1 < table->capacity ? s->head + 1 : 0;
+    s->rows.head = s->rows.head + 1 < table->capacity ? s->rows.head + 1 : 0;
     if (table->used < table->capacity)
         table->peak = ++table->used;
     return row;
@@ -33,7 +33,7 @@ static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sam
 static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
                               const chroprof__entry *e)
 {
-    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    uint64_t before = s->rows.head > 0 ? s->rows.head - 1 : chroprof__sample_capacity(c) - 1;
     bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
     chroprof__sample_span *row = chroprof__sample_rows(c) + before;
     if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
@@ -45,8 +45,8 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
     row->weight += e->weight;
     row->cpu_ns += e->cpu_ns;
     row->duration = t - row->time;
-    s->samples += e->weight;
-    s->latest = t;
+    s->rows.samples += e->weight;
+    s->rows.latest = t;
     chroprof__nodes(c)[stack].weight += e->weight;
     chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
 }
@@ -81,7 +81,7 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
 static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
                               uint64_t inside, uint32_t stack, const chroprof__entry *e)
 {
-    uint64_t wall = chroprof__scale(inside, c->factor);
+    uint64_t wall = chroprof__scale(inside, c->time.factor);
     wall = e->wall_ns < wall ? e->wall_ns : wall;
     uint64_t cpu = e->cpu_ns < wall ? e->cpu_ns : wall;
     if (h->owner != owner) {
@@ -112,9 +112,9 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
     if (c->depth > c->barrier)
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
-    if (c->iteration_active)
+    if (c->loop.iteration_active)
         chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                          chroprof__minus(t, c->iteration_start), stack, e);
+                          chroprof__minus(t, c->iteration.start), stack, e);
 }
 
 #if CHROPROF__SAMPLES
@@ -128,8 +128,9 @@ static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, 
     uint64_t busy = chroprof__minus(start, p->paths[CHROPROF__IDLE].exec);
     bool noted = s->begun[place].event == owner;
     *ns = noted ? s->begun[place].cpu_ns
-                : s->cpu_ns + chroprof__scale(chroprof__minus(busy, s->cpu_busy), c->factor);
-    return noted || start >= s->looked;
+                : s->look.cpu_ns + chroprof__scale(chroprof__minus(busy, s->look.cpu_busy),
+                                                    c->time.factor);
+    return noted || start >= s->look.last;
 }
 #endif
 
@@ -146,7 +147,7 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     if (s->hits[k].owner == owner)
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
-    uint64_t length = chroprof__scale(stall->length, c->factor), begun_ns, cpu;
+    uint64_t length = chroprof__scale(stall->length, c->time.factor), begun_ns, cpu;
     if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
     cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
@@ -189,23 +190,23 @@ static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t fro
     reach = reach < rows ? reach : rows;
     uint64_t total = each * rows * (ticks < UINT32_MAX ? ticks : UINT32_MAX), parts = reach * live;
     uint64_t whole = total / parts, rest = total % parts;
-    from = s->drawn_seq == p->core->seq ? s->drawn_at : from;
+    from = s->drawn.seq == p->core->seq ? s->drawn.at : from;
     for (uint64_t n = 0; n < reach; n++) {
-        const chroprof__future_row *f = p->futures + s->cursor % rows;
+        const chroprof__future_row *f = p->futures + s->drawn.cursor % rows;
         uint64_t weight = whole + (chroprof__random(s) % parts < rest);
-        s->cursor = s->cursor + 1 < rows ? s->cursor + 1 : 0;
+        s->drawn.cursor = s->drawn.cursor + 1 < rows ? s->drawn.cursor + 1 : 0;
         if (f->id == 0 || f->state == CHROPROF__GONE) {
-            s->misses++;
+            s->draw.misses++;
             continue;
         }
         chroprof__wall_row *row = chroprof__wall_of(p->core, f->path);
         uint32_t state = chroprof__drawn_state(p, f);
         row->weight[state] += weight;
         row->ticks[state] += t - from;
-        s->draws += weight;
+        s->draw.draws += weight;
     }
-    s->drawn_seq = p->core->seq;
-    s->drawn_at = t;
+    s->drawn.seq = p->core->seq;
+    s->drawn.at = t;
 }
 
 /* ---- from the ring to the tables */
@@ -218,7 +219,7 @@ static uint64_t chroprof__sample_time(const chroprof__core *c, const chroprof__s
     if (t >= CHROPROF__END_OF_TIME)
         t = stamp < c->epoch ? 0 : c->last;
     t = t < most ? t : most;
-    return t > s->latest ? t : s->latest;
+    return t > s->rows.latest ? t : s->rows.latest;
 }
 
 /* A sample of a task that runs is its path's, which is the innermost one of the stack. */
@@ -242,10 +243,10 @@ static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__
     chroprof__core *c = p->core;
     uint64_t t = chroprof__sample_time(c, s, e->stamp, most);
     if (e->wall_ns == 0)
-        e->wall_ns = chroprof__scale(t - s->latest, c->factor);
+        e->wall_ns = chroprof__scale(t - s->rows.latest, c->time.factor);
     uint32_t stack = chroprof__intern_stack(p, e);
     if (e->count > 0 && e->items[0] == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE))
-        s->inside += e->weight;
+        s->rows.inside += e->weight;
     chroprof__add_row(c, s, t, stack, e);
     chroprof__count_sample(c, stack, e);
     t = chroprof__sample_time(c, s, e->last, most);
@@ -258,7 +259,7 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__look_at_modules(c);
-    while (chroprof__peek64(&s->put) - s->taken != 0) {
+    while (chroprof__peek64(&s->handler.put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
         chroprof__absorb(p, s, chroprof__ring(c, s->taken), c->last);
         CHROPROF__STORE_FENCE();
@@ -270,8 +271,8 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
 static void chroprof__plan_look(const chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    s->look_at = c->last + chroprof__unscale(1000000, c->factor);
-    s->look_due = 1;
+    s->look.at = c->last + chroprof__unscale(1000000, c->time.factor);
+    s->look.due = 1;
 }
 
 /* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
@@ -309,7 +310,7 @@ static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
  * least become one, so that what is left covers all of it, evenly. */
 static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
 {
-    uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
+    uint64_t end = s->handler.put - 1, best = s->taken, least = UINT64_MAX;
     for (uint64_t k = s->taken; k < end; k++) {
         uint64_t weight = chroprof__ring(c, k)->weight + chroprof__ring(c, k + 1)->weight;
         best = weight < least ? k : best;
@@ -318,19 +319,19 @@ static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
     chroprof__merge_entries(s, chroprof__ring(c, best), chroprof__ring(c, best + 1));
     for (uint64_t k = best + 1; k < end; k++)
         *chroprof__ring(c, k) = *chroprof__ring(c, k + 1);
-    chroprof__poke64(&s->put, end);
+    chroprof__poke64(&s->handler.put, end);
 }
 
 /* An empty entry; NULL: no room, inside an event. */
 static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof__sampler *s)
 {
     uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
-    if (s->put - chroprof__peek64(&s->taken) >= rows) {
+    if (s->handler.put - chroprof__peek64(&s->taken) >= rows) {
         if (chroprof__is_busy(c))
             return NULL;
         chroprof__thin(c, s);
     }
-    chroprof__entry *e = chroprof__ring(c, s->put);
+    chroprof__entry *e = chroprof__ring(c, s->handler.put);
     memset(e, 0, offsetof(chroprof__entry, items));
     return e;
 }

@@ -86,20 +86,20 @@ CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 {
     uint32_t level = chroprof__tag_level(c->window), index = c->window & 0xFFFF;
     uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    while (c->window_ticks >> 62 == 0 && t / c->window_ticks >= capacity) {
-        c->window_ticks *= 2;
+    while (c->windows.ticks >> 62 == 0 && t / c->windows.ticks >= capacity) {
+        c->windows.ticks *= 2;
         index /= 2;
         level++;
     }
     c->window = level << 16 | index;
-    c->window_end = (index + 1) * c->window_ticks;
+    c->windows.end = (index + 1) * c->windows.ticks;
 }
 
 /* The present window is the one that profile time t is in, wherever it was. */
 CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 {
     chroprof__widen_windows(c, t);
-    uint64_t index = t / c->window_ticks;
+    uint64_t index = t / c->windows.ticks;
     c->window = (c->window & 0xFFFF0000u) | (uint32_t)index;
-    c->window_end = (index + 1) * c->window_ticks;
+    c->windows.end = (index + 1) * c->windows.ticks;
 }

@@ -43,10 +43,11 @@ static bool chroprof__same_init(const chroprof__core *a, const chroprof__core *b
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         if (a->tables[k].capacity != b->tables[k].capacity)
             return false;
-    return a->pid == b->pid && a->boot_ns == b->boot_ns && a->owner_start == b->owner_start &&
-           a->pointer_bytes == b->pointer_bytes && a->manual == b->manual &&
-           memcmp(a->host, b->host, sizeof(a->host)) == 0 &&
-           memcmp(a->name, b->name, sizeof(a->name)) == 0;
+    return a->process.pid == b->process.pid && a->process.boot_ns == b->process.boot_ns &&
+           a->file.owner_start == b->file.owner_start &&
+           a->form.pointer_bytes == b->form.pointer_bytes && a->time.manual == b->time.manual &&
+           memcmp(a->who.host, b->who.host, sizeof(a->who.host)) == 0 &&
+           memcmp(a->who.name, b->who.name, sizeof(a->who.name)) == 0;
 }
 
 /* Can the older state have become the newer? Sites and paths never change once they are there. */
@@ -55,7 +56,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     const chroprof__core *a = newer->core, *b = older->core;
     bool back = a->last < b->last ||
                 chroprof__tag_level(a->window) < chroprof__tag_level(b->window);
-    if ((back && !b->living) || a->seq < b->seq || a->start_unix_ns != b->start_unix_ns ||
+    if ((back && !b->copy.living) || a->seq < b->seq ||
+        a->process.start_unix_ns != b->process.start_unix_ns ||
         chroprof__sum_exec(newer) - chroprof__sum_exec(older) != a->last - b->last ||
         chroprof__site_count(newer) < chroprof__site_count(older) ||
         chroprof__path_count(newer) < chroprof__path_count(older))
@@ -83,7 +85,7 @@ static bool chroprof__paths_since(const chroprof__since *s)
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
         uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
-        good = good && (row->exec >= old->exec || s->from->core->living);
+        good = good && (row->exec >= old->exec || s->from->core->copy.living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->lifetime = lifetime;
         row->delay = delay;
@@ -134,8 +136,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
         chroprof__lower(&row->latency_max,
                         chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
         if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
-            chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
+            chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : slice);
+            chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : delay);
         }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
@@ -155,8 +157,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
         chroprof__lower(&row->slice_max, row->entered       ? row->exec
                                          : row->activations ? row->exec_max : 0);
     }
-    chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
-    chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->loop.callback_max, c->loop.callbacks || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->loop.iteration_max, c->loop.iterations || s->to.percentiles ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -176,7 +178,7 @@ static void chroprof__windows_since(const chroprof__since *s)
     chroprof__core *c = s->to.core;
     uint32_t index = c->window & 0xFFFF, level = s->from->core->window & 0xFFFF0000u;
     uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    uint64_t first = s->begin / c->window_ticks;
+    uint64_t first = s->begin / c->windows.ticks;
     first = first < index ? first : index;
     for (uint32_t site = 0; site < chroprof__site_count(&s->to); site++) {
         uint64_t *cells = chroprof__cells(c, site);
@@ -189,7 +191,7 @@ static void chroprof__windows_since(const chroprof__since *s)
             cells[1 + (k > first ? k - first : 0)] += exec;
         }
     }
-    c->window_phase = s->begin - first * c->window_ticks;
+    c->window_phase = s->begin - first * c->windows.ticks;
     c->window -= (uint32_t)first;
 }
 
@@ -266,8 +268,8 @@ static void chroprof__ring_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
     uint64_t first = s->from->core->seq >> 1;
-    c->ring_first = c->ring_first > first ? c->ring_first : first;
-    c->ring_begin = 0;
+    c->ring.first = c->ring.first > first ? c->ring.first : first;
+    c->ring.begin = 0;
     chroprof__reach r = chroprof__ring_reach(c);
     for (uint64_t n = r.first; n < r.end; n++)
         chroprof__shift(&chroprof__ring_at(&s->to, c, n)->time, s->begin);
@@ -281,8 +283,8 @@ static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t fr
         return;
     uint64_t *cells = chroprof__cells(c, p->paths[path].site);
     while (from < to) {
-        uint64_t k = (from + c->window_phase) / c->window_ticks;
-        uint64_t border = (k + 1) * c->window_ticks - c->window_phase;
+        uint64_t k = (from + c->window_phase) / c->windows.ticks;
+        uint64_t border = (k + 1) * c->windows.ticks - c->window_phase;
         uint64_t end = border < to ? border : to;
         cells[1 + k] += end - from;
         from = end;
@@ -297,18 +299,18 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof *p = &s->to;
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->window_ticks;
+    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->windows.ticks;
     uint32_t levels = chroprof__tag_level(c->window);
     for (; levels > 0 && narrow > 1; levels--, narrow /= 2)
         if ((c->last + s->begin % (narrow / 2)) / (narrow / 2) >= capacity)
             break;
-    if (narrow == c->window_ticks || r.first != s->from->core->seq >> 1)
+    if (narrow == c->windows.ticks || r.first != s->from->core->seq >> 1)
         return;
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
-    c->window_ticks = narrow;
+    c->windows.ticks = narrow;
     c->window_phase = s->begin % narrow;
     c->window = (uint32_t)((c->last + c->window_phase) / narrow);
-    c->window_end = (c->window + 1u) * narrow - c->window_phase;
+    c->windows.end = (c->window + 1u) * narrow - c->window_phase;
     uint64_t from = 0;
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
@@ -343,7 +345,7 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
         if (rows[k].serial == 0)
             memset(rows + k, 0, sizeof(*rows));
     }
-    chroprof__set_stalls(c, c->stalls);
+    chroprof__set_stalls(c, c->loop.stalls);
 }
 
 /* The slow futures that finished since; their latency is as it was. */
@@ -412,7 +414,7 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
     chroprof__weights_since(p->core, old);
     (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures),
                                      chroprof__sampler_of(old), s);
-    uint64_t left = s->samples;
+    uint64_t left = s->rows.samples;
     chroprof__sample_span *rows = chroprof__sample_rows(c);
     for (uint64_t n = c->tables[CHROPROF_TABLE_SAMPLES].used; n > 0; n--) {
         chroprof__sample_span *row = rows + (chroprof__sample_at(p, n - 1) - rows);
@@ -422,7 +424,7 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
         chroprof__shift(&row->time, begin);
         left -= row->weight;
     }
-    chroprof__shift(&s->latest, begin);
+    chroprof__shift(&s->rows.latest, begin);
     chroprof__mend_rows(p, s);
 }
 
@@ -447,14 +449,14 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
-    c->cpu_clock_ns = 0;
-    memset(c->waited, 0, sizeof(c->waited));
-    memset(c->held, 0, sizeof(c->held));
+    c->loop.cpu_clock_ns = 0;
+    memset(c->told.waited, 0, sizeof(c->told.waited));
+    memset(c->told.held, 0, sizeof(c->told.held));
     c->seq_base += old->seq - old->seq_base;
-    c->skew_ticks += old->skew_ticks;
-    c->skew_events += old->skew_events;
-    c->torn_ticks += old->torn_ticks;
-    c->torn_events += old->torn_events;
+    c->copy.skew_ticks += old->copy.skew_ticks;
+    c->copy.skew_events += old->copy.skew_events;
+    c->copy.torn_ticks += old->copy.torn_ticks;
+    c->copy.torn_events += old->copy.torn_events;
     return good;
 }
 
@@ -485,14 +487,14 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__blame_loop(p);
     chroprof__ring_since(s);
     chroprof__narrow_windows(s);
-    chroprof__stalls_since(c, s->from->core->stalls, s->begin);
+    chroprof__stalls_since(c, s->from->core->loop.stalls, s->begin);
     chroprof__slow_since(c, s->begin);
     chroprof__samples_since(p, s->from->core, s->begin);
     c->epoch += s->begin;                   /* the new time 0; what only events need is forgotten */
-    c->start_clock += s->begin;
-    c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
-    chroprof__shift(&c->iteration_start, s->begin);
-    chroprof__shift(&c->calibrate_at, s->begin);
+    c->process.start_clock += s->begin;
+    c->process.start_unix_ns += c->process.start_unix_ns ? chroprof__ns(c, s->begin) : 0;
+    chroprof__shift(&c->iteration.start, s->begin);
+    chroprof__shift(&c->time.calibrate_at, s->begin);
     c->time_limit = 0;
     memset(c->due, 0, sizeof(c->due));
     return chroprof__ask_block(p) == NULL;
@@ -511,7 +513,7 @@ CHROPROF__COLD_API chroprof_result chroprof_difference(const chroprof *newer, co
         return CHROPROF_ERR_RESET;
     if (!chroprof__can_follow(newer, older))
         return CHROPROF_ERR_DIFFERENT;
-    uint64_t bytes = newer->core->block_bytes;
+    uint64_t bytes = newer->core->form.block_bytes;
     chroprof__core *c = chroprof__place(memory, size, bytes, &room);
     if (room < bytes)
         return CHROPROF_ERR_MEMORY;

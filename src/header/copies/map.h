@@ -97,12 +97,12 @@ static void chroprof__drop_hold(void *hold, uint64_t owner)
 /* Is there an owner of this file? */
 static bool chroprof__is_owned(int file, const chroprof__core *c)
 {
-    int lock = c->ended ? -1 : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
+    int lock = c->file.ended ? -1 : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
     if (lock == F_WRLCK) {                  /* what is killed keeps it until its memory is gone */
-        chroprof__process now = chroprof__process_of(c->pid);
-        return now.start == 0 || now.start != c->owner_start || !chroprof__has_left(&now);
+        chroprof__process now = chroprof__process_of(c->process.pid);
+        return now.start == 0 || now.start != c->file.owner_start || !chroprof__has_left(&now);
     }
-    if (lock == F_UNLCK && c->in_file == CHROPROF__IN_HELD_FILE)
+    if (lock == F_UNLCK && c->file.in_file == CHROPROF__IN_HELD_FILE)
         return false;
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }
@@ -114,9 +114,9 @@ static chroprof_result chroprof__judge_file(int file)
     ssize_t count = read(file, &core, sizeof(core));
     if (count < 0)
         return CHROPROF_ERR_FILE;
-    if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
+    if (count != (ssize_t)sizeof(core) || core.form.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
-    if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
+    if (core.form.layout != CHROPROF__LAYOUT || core.form.core_bytes != sizeof(core))
         return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == F_WRLCK ? CHROPROF_ERR_OWNED
                                                                          : CHROPROF_ERR_VERSION;
     return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
@@ -371,7 +371,7 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     void *hold = chroprof__hold_file(made);
     chroprof_result result = chroprof__init_mapped(p, memory, size, options);
     if (result == CHROPROF_OK) {
-        p->core->in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
+        p->core->file.in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
         result = chroprof__publish(made, path);
     }
     if (result == CHROPROF_OK)
@@ -407,7 +407,7 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
     o.name = name;
     o.clock = chroprof__own_clock(p) ? NULL : p->clock;
     o.clock_user = p->clock_user;
-    chroprof__drop_hold(p->hold, p->core->pid);
+    chroprof__drop_hold(p->hold, p->core->process.pid);
     chroprof__unmap_block(p->mapped, size);
     memset(p, 0, sizeof(*p));
     if (path) {                             /* a daemon's parent may still be about to end */
@@ -428,9 +428,9 @@ CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);
 #endif
-    uint64_t owner = ((const chroprof__core *)p->mapped)->pid;
+    uint64_t owner = ((const chroprof__core *)p->mapped)->process.pid;
     if (chroprof__tick_live(p))
-        p->core->ended = 1;
+        p->core->file.ended = 1;
     chroprof__drop_hold(p->hold, owner);
     chroprof__unmap_block(p->mapped, p->mapped_bytes);
     memset(p, 0, sizeof(*p));
@@ -446,16 +446,16 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
     const chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t last = c->last;
-    if (c->living)                          /* its last event is before the end of its snapshot */
-        last = r.end > r.first ? chroprof__ring_at(p, c, r.end - 1)->time : c->ring_begin;
-    out->pid = c->pid;
-    out->name = c->name;
-    out->host = c->host;
-    out->program = c->program;
+    if (c->copy.living)                     /* its last event is before the end of its snapshot */
+        last = r.end > r.first ? chroprof__ring_at(p, c, r.end - 1)->time : c->ring.begin;
+    out->pid = c->process.pid;
+    out->name = c->who.name;
+    out->host = c->who.host;
+    out->program = c->who.program;
     out->estimated = c->estimated != 0;
     out->end_ns = chroprof__ns(c, last);
-    out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
-    out->mapped = c->in_file != 0;
-    out->ended = c->ended != 0;
+    out->end_unix_ns = c->process.start_unix_ns ? c->process.start_unix_ns + out->end_ns : 0;
+    out->mapped = c->file.in_file != 0;
+    out->ended = c->file.ended != 0;
     out->alive = out->mapped && chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }

@@ -117,7 +117,7 @@ static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, 
                                    uint64_t ticks)
 {
     const chroprof__core *c = m->from->core;
-    uint64_t exec = chroprof__ns(c, ticks), width = m->to->core->window_ticks, done = 0;
+    uint64_t exec = chroprof__ns(c, ticks), width = m->to->core->windows.ticks, done = 0;
     uint64_t start = chroprof__merge_moment(m, chroprof__window_start(c, window));
     uint64_t end = m->begin + m->elapsed;
     if (window < (c->window & 0xFFFF))
@@ -138,7 +138,7 @@ static void chroprof__merge_histogram(const chroprof__merging *m, chroprof__hist
                                       const chroprof__histogram *from, uint64_t max)
 {
     const chroprof__core *c = m->from->core;
-    bool same = c->factor == UINT64_C(1) << 32, room = true;
+    bool same = c->time.factor == UINT64_C(1) << 32, room = true;
     for (uint32_t b = 0; b < CHROPROF__BUCKETS && room; b++) {
         uint64_t value = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_value(b) : max;
         uint64_t count = chroprof__bucket_count(m->from, from, b);
@@ -284,11 +284,11 @@ static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample_
     uint32_t stack = chroprof__merge_stack(m, row->stack);
     chroprof__sample_span *own = chroprof__new_row(m->to->core, s);
     *own = *row;
-    own->time = start > s->latest ? start : s->latest;
+    own->time = start > s->rows.latest ? start : s->rows.latest;
     own->duration = chroprof__minus(chroprof__merge_moment(m, row->time + row->duration),
                                     own->time);
     own->stack = stack;
-    s->latest = own->time + own->duration;
+    s->rows.latest = own->time + own->duration;
 }
 
 static void chroprof__merge_samples(chroprof__merging *m)
@@ -297,7 +297,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
     const chroprof__sampler *from = chroprof__sampler_of(m->from->core);
     chroprof__sampler *to = chroprof__sampler_of(c);
     if (from && !to)
-        c->tables[CHROPROF_TABLE_SAMPLES].dropped += from->samples;
+        c->tables[CHROPROF_TABLE_SAMPLES].dropped += from->rows.samples;
     if (!from || !to)
         return;
     const chroprof__node *theirs = chroprof__nodes(m->from->core);
@@ -312,7 +312,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
         chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
     c->estimated |= m->from->core->estimated;
     c->foreign |= m->from->view || m->from->core->foreign;
-    to->mode = to->first_period_ns ? to->mode : from->mode;
+    to->set.mode = to->set.first_period_ns ? to->set.mode : from->set.mode;
     chroprof__merge_figures(m->from->core, CHROPROF__ALL(chroprof__sampler_figures), from, to);
     chroprof__mend_rows(m->to, to);
 }
@@ -346,7 +346,8 @@ static void chroprof__merge_stalls(chroprof__merging *m)
     const chroprof__stall_row *row = chroprof__stall_after(m->from, 0);
     for (; row; row = chroprof__stall_after(m->from, row->serial)) {
         chroprof__stall_row stall = *row;
-        stall.serial = c->stalls + (row->serial < theirs->stalls ? row->serial : theirs->stalls);
+        stall.serial = c->loop.stalls + (row->serial < theirs->loop.stalls ? row->serial
+                                                                           : theirs->loop.stalls);
         stall.start = m->begin + chroprof__ns(theirs, row->start);
         stall.length = chroprof__ns(theirs, row->length);
         chroprof__merge_hits(m, &row->hits, &stall.hits);
@@ -360,7 +361,7 @@ static void chroprof__merge_stalls(chroprof__merging *m)
             chroprof__keep_stall(c, &stall);
         chroprof__merge_steps(m, row->serial, &stall);
     }
-    chroprof__set_stalls(c, c->stalls + theirs->stalls);
+    chroprof__set_stalls(c, c->loop.stalls + theirs->loop.stalls);
 }
 
 static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chroprof__slow_entry slow)
@@ -397,9 +398,9 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
-    to->cpu_clock_ns = 0;
-    memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
-    memset(to->held, 0, sizeof(to->held));
+    to->loop.cpu_clock_ns = 0;
+    memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
+    memset(to->told.held, 0, sizeof(to->told.held));
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
@@ -434,9 +435,9 @@ static void chroprof__merge_time(const chroprof__merging *m)
     chroprof__close_windows(m->to);
     c->epoch -= m->elapsed;
     c->last = end;
-    c->iteration_start += m->elapsed;
-    c->ring_first = c->seq >> 1;            /* no time that the ring tells of is the target's */
-    c->ring_begin = end;
+    c->iteration.start += m->elapsed;
+    c->ring.first = c->seq >> 1;            /* no time that the ring tells of is the target's */
+    c->ring.begin = end;
 }
 
 static void chroprof__merge_all(chroprof__merging *m)
@@ -458,11 +459,11 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
     const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->callback_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->iteration_max);
+        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->loop.callback_max);
+        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->loop.iteration_max);
     } else if (m->from->percentiles) {
-        p->core->callbacks += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->iterations += chroprof__histogram_total(m->from, &loop->delay);
+        p->core->loop.callbacks += chroprof__histogram_total(m->from, &loop->slice);
+        p->core->loop.iterations += chroprof__histogram_total(m->from, &loop->delay);
     }
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
@@ -482,7 +483,7 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
     if (!chroprof__has_block(p) || !chroprof__can_read(other) || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
     const chroprof__core *c = p->core;
-    if (p->view || p->in_hook || !c->manual || c->depth ||
+    if (p->view || p->in_hook || !c->time.manual || c->depth ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
         return CHROPROF_ERR_TARGET;
     memset(&m, 0, sizeof(m));

@@ -21,21 +21,21 @@ static bool chroprof__has_left(const chroprof__process *now)
 enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
 CHROPROF__COLD int chroprof__find_owner(const chroprof__core *c)
 {
-    if (c->ended)
+    if (c->file.ended)
         return CHROPROF__OWNER_GONE;
 #ifdef CHROPROF__MAPS
     char host[CHROPROF__NAME_BYTES] = "";
-    if (c->pid == 0)
+    if (c->process.pid == 0)
         return CHROPROF__OWNER_GONE;
     chroprof__name_host(host);
-    chroprof__process now = chroprof__process_of(c->pid);
-    bool same = now.start != 0 && now.start == c->owner_start;
-    if (!same && strncmp(c->host, host, sizeof(host)) != 0)
+    chroprof__process now = chroprof__process_of(c->process.pid);
+    bool same = now.start != 0 && now.start == c->file.owner_start;
+    if (!same && strncmp(c->who.host, host, sizeof(host)) != 0)
         return CHROPROF__OWNER_UNSEEN;
-    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH) ||
+    if (c->process.pid > INT32_MAX || (kill((pid_t)c->process.pid, 0) != 0 && errno == ESRCH) ||
         chroprof__has_left(&now))
         return CHROPROF__OWNER_GONE;
-    return same || now.start == 0 || c->owner_start == 0 ? CHROPROF__OWNER_HERE
+    return same || now.start == 0 || c->file.owner_start == 0 ? CHROPROF__OWNER_HERE
                                                          : CHROPROF__OWNER_GONE;
 #else
     return CHROPROF__OWNER_UNSEEN;

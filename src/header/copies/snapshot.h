@@ -136,8 +136,8 @@ static void chroprof__copy_ring(chroprof__copy *s)
     uint64_t newest = chroprof__load(&s->from->seq) >> 1;
     uint64_t first = chroprof__minus(newest + 1, table->rows), end = (s->to->seq + 1) >> 1;
     bool moved = newest != s->to->seq >> 1;
-    if (moved && first > s->to->ring_first)
-        s->to->ring_first = first < end ? first : end;
+    if (moved && first > s->to->ring.first)
+        s->to->ring.first = first < end ? first : end;
 }
 
 /* The core and the running stack belong together: both of one moment, if that comes. */
@@ -153,7 +153,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
             return result;
         if (chroprof__ask_uses(s->to) || chroprof__ask_scales(s->to))
             return CHROPROF_ERR_CORRUPT;
-        if (bytes < s->to->block_bytes)
+        if (bytes < s->to->form.block_bytes)
             return CHROPROF_ERR_MEMORY;
         chroprof__copy_words(s, s->to->tables[CHROPROF_TABLE_DEPTH].offset,
                              (s->to->depth + 1u) * sizeof(chroprof__frame_row));
@@ -187,8 +187,8 @@ static void chroprof__copy_samples(chroprof__copy *s)
         chroprof__copy_table(s, CHROPROF__WALLS);
         CHROPROF__LOAD_FENCE();
         steady = renumberings % 2 == 0 && chroprof__load(&from->renumberings) == renumberings;
-        still = steady && chroprof__load(&from->ticks) == to->ticks &&
-                chroprof__load(&from->put) == to->put;
+        still = steady && chroprof__load(&from->handler.ticks) == to->handler.ticks &&
+                chroprof__load(&from->handler.put) == to->handler.put;
     }
     to->renumberings |= !steady;
 }
@@ -215,7 +215,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
                  frames = (c->depth + 1u) * sizeof(chroprof__frame_row);
         uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
         memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
-        memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
+        memset((char *)c + kept + frames, 0, (size_t)(c->form.block_bytes - kept - frames));
         s->tries = CHROPROF__ALL_TRIES;
         chroprof__copy_ring(s);
         for (uint32_t k = 0; k < sizeof(order) / sizeof(*order); k++)
@@ -225,8 +225,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         uint64_t events = chroprof__load(&s->from->seq) - seq;
         s->torn = (seq | edits) % 2 != 0;
         s->moved = events != 0 || chroprof__load(&s->from->edits) != edits;
-        c->skew_events = events / 2 + events % 2;
-        c->skew_ticks = chroprof__minus(chroprof__load(&s->from->last), c->last);
+        c->copy.skew_events = events / 2 + events % 2;
+        c->copy.skew_ticks = chroprof__minus(chroprof__load(&s->from->last), c->last);
     }
     return CHROPROF_OK;
 }
@@ -285,24 +285,24 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     chroprof__core *c = p->core;
     uint64_t last = c->last;
     c->last = chroprof__sum_exec(p);
-    if (c->skew_events && c->last < last)
-        c->ring_first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
+    if (c->copy.skew_events && c->last < last)
+        c->ring.first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
     if (c->last >= CHROPROF__END_OF_TIME)
         return false;
-    chroprof__lower(&c->ring_begin, c->last);           /* a merge moves it on before the paths */
+    chroprof__lower(&c->ring.begin, c->last);           /* a merge moves it on before the paths */
     chroprof__reach r = chroprof__ring_reach(c);
     if (r.first < r.end)
-        chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
-    for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
+        chroprof__lower(&c->ring.begin, chroprof__ring_at(p, c, r.first)->time);
+    for (uint32_t k = 0; c->copy.skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         row->lifetime += row->live * (row->sum[0].exec - c->last);
         row->delay += row->ready * (row->sum[0].exec - c->last);
     }
-    c->torn_events = s->torn;
+    c->copy.torn_events = s->torn;
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
+        c->copy.torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -506,7 +506,7 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
         begin = row->time;
         weight += row->weight;
         cpu += row->cpu_ns;
-        s->latest = good == 0 ? row->time + row->duration : s->latest;
+        s->rows.latest = good == 0 ? row->time + row->duration : s->rows.latest;
     }
     table->used = good;
     chroprof__node *nodes = chroprof__nodes(p->core);
@@ -517,9 +517,9 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
     }
     nodes[0].weight += chroprof__minus(weight, taken);
     nodes[0].cpu_ns += chroprof__minus(cpu, taken_cpu);
-    s->samples = taken > weight ? taken : weight;
-    s->dropped = s->samples - weight;
-    s->dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
+    s->rows.samples = taken > weight ? taken : weight;
+    s->rows.dropped = s->rows.samples - weight;
+    s->rows.dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
 }
 
 /* Samples whose parts do not fit, or that were renumbered meanwhile, are none. */
@@ -528,7 +528,7 @@ static void chroprof__mend_samples(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
         return;
-    if (s->renumberings % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
+    if (s->renumberings % 2 == 0 && s->rows.head < chroprof__sample_capacity(p->core) &&
         chroprof__link_nodes(p))
         chroprof__mend_rows(p, s);
     else
@@ -576,7 +576,7 @@ static void chroprof__drain_copy(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
-    uint64_t waiting = s ? s->put - s->taken : 0, running = s ? s->running : 0;
+    uint64_t waiting = s ? s->handler.put - s->taken : 0, running = s ? s->timer.running : 0;
     if (waiting == 0 || waiting > rows)
         return;
     (void)chroprof__link_nodes(p);         /* their buckets; the nodes are good */
@@ -584,13 +584,13 @@ static void chroprof__drain_copy(chroprof *p)
     for (uint32_t k = 1; h; h = chroprof__hits_at(c, k++))
         if (!chroprof__good_hits(p, h))
             h->count = 0;
-    s->running = 0;                         /* modules: of that program, not of this one */
-    for (; s->taken != s->put; s->taken++) {
+    s->timer.running = 0;                         /* modules: of that program, not of this one */
+    for (; s->taken != s->handler.put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s->taken);
         if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
-    s->running = running;
+    s->timer.running = running;
 }
 
 /* The copy is finished: rows as chroprof_open expects them, no event under way. A reset that was
@@ -610,7 +610,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     c->edits += c->edits % 2;
     if (resetting) {
         chroprof__reset_all(p);
-        c->torn_ticks = c->torn_events = 0;
+        c->copy.torn_ticks = c->copy.torn_events = 0;
     }
     chroprof__forget_tallies(p);
     for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
@@ -645,9 +645,9 @@ static void chroprof__bring_up(chroprof *p, const chroprof__copy *s, bool just_e
     chroprof__core *c = p->core;
     uint64_t now = chroprof__clock_here(c), t = now - c->epoch;
     bool still = !s->torn && !s->moved && chroprof__held_still(s);
-    c->living = now != 0 && c->enabled && c->started &&
-                (just_ended ? !c->ended : chroprof__find_owner(c) == CHROPROF__OWNER_HERE);
-    if (c->living && still && t < CHROPROF__END_OF_TIME && t > c->last &&
+    c->copy.living = now != 0 && c->enabled && c->started &&
+                (just_ended ? !c->file.ended : chroprof__find_owner(c) == CHROPROF__OWNER_HERE);
+    if (c->copy.living && still && t < CHROPROF__END_OF_TIME && t > c->last &&
         chroprof__ns(c, t - c->last) >= CHROPROF__RECENT_NS)
         chroprof__bill_across(p, c->account, t);
 }
@@ -668,7 +668,7 @@ static chroprof_result chroprof__copy_of(const void *live_block, size_t live_siz
     memset(&p, 0, sizeof(p));
     memset(&s, 0, sizeof(s));
     s.from = (const chroprof__core *)((uintptr_t)live_block + (uintptr_t)at);
-    bytes = chroprof__load(&s.from->block_bytes);
+    bytes = chroprof__load(&s.from->form.block_bytes);
     bytes = bytes < live_size - at ? bytes : live_size - at;
     s.to = chroprof__place(memory, size, bytes, &room);
     result = chroprof__copy_block(&s, live_size - at, room);

@@ -20,7 +20,7 @@ static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_gro
 
 static uint64_t chroprof__slow_minute(const chroprof__core *c)
 {
-    return chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
+    return chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->time.factor), 1);
 }
 
 /* When the last minutes began. */
@@ -58,5 +58,5 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
         chroprof__forget_rows(c, group, CHROPROF__SLOW_OF_RUN);
         chroprof__set_slow_limit(c, group);
     }
-    c->slow_callback = c->last + chroprof__slow_minute(c);
+    c->loop.slow_due = c->last + chroprof__slow_minute(c);
 }

@@ -505,19 +505,19 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                               uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration,
+    chroprof__add_own(p, c, &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
                       2 + CHROPROF__RANGES, countable, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
-    uint64_t length = t - c->iteration_start;
-    if (c->iteration_active) {
+    uint64_t length = t - c->iteration.start;
+    if (c->loop.iteration_active) {
         chroprof__end_iteration(p, c, length, chroprof__countable(length));
-        if (length > c->iteration_limit)
+        if (length > c->iteration.limit)
             chroprof__long_iteration(p, length);
-        c->iteration_callback = 0;
+        c->loop.iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
     chroprof__set_time_limit(c);
@@ -527,7 +527,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
  * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->iteration_active || c->iteration_event != c->seq >> 1)
+    if (!c->loop.iteration_active || c->iteration_event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 

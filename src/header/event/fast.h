@@ -139,7 +139,7 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_limit);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback.limit);
 }
 
 /* The slice of a plain frame ends, and its activation: its callback ends with it, or the frame
@@ -218,7 +218,7 @@ CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__p
     uint64_t counts = row->counts;
     if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
         return false;
-    c->deferred_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
+    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
     return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
 }
 
@@ -226,7 +226,7 @@ CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__p
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t deferred = c->deferred_slice;
+    uint64_t deferred = c->deferred.slice;
     if (chroprof__count_slice(c, row, slice, deferred))
         chroprof__close_event(c);
     else
@@ -348,7 +348,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
-    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback_limit))
+    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
         chroprof__end_top(p, c, &m, frame, true, length, state, id);
     else
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
@@ -444,7 +444,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
-    uint64_t deferred = c->deferred_slice;
+    uint64_t deferred = c->deferred.slice;
     if (!chroprof__count_slice(c, row, slice, deferred))
         chroprof__count_rarely(p, row, slice, deferred);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -524,8 +524,8 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__moment m;
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
-    length = m.t - c->iteration_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration_limit)) {
+    length = m.t - c->iteration.start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration.limit)) {
         chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }

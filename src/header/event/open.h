@@ -54,22 +54,22 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     chroprof__bill_across(p, (uint32_t)m->account, m->t);
 #if CHROPROF__HAS_COUNTER
-    if (m->t >= c->calibrate_at)
+    if (m->t >= c->time.calibrate_at)
         chroprof__calibrate(c);
 #endif
     if (m->t >= c->idle_limit)
         chroprof__age(p, c);
-    if (c->exits && m->account == CHROPROF__LOOP)
-        c->exit_ticks += m->dt;
+    if (c->phase.exits && m->account == CHROPROF__LOOP)
+        c->phase.exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
         chroprof__count_wait(c, m->dt);
-        if (!c->begun)
-            c->start_ticks = p->paths[CHROPROF__LOOP].exec;
-        c->begun = 1;
+        if (!c->phase.begun)
+            c->phase.start_ticks = p->paths[CHROPROF__LOOP].exec;
+        c->phase.begun = 1;
         chroprof__begin_iteration(c);
-        c->iteration_active = 1;
+        c->loop.iteration_active = 1;
     }
-    if (m->t >= c->slow_callback)
+    if (m->t >= c->loop.slow_due)
         chroprof__forget_slow(c);
     if (m->t >= chroprof__sampler_limit(c))
         chroprof__plan_look(c);

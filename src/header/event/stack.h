@@ -182,16 +182,16 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                              uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, countable,
-                      length);
+    chroprof__add_own(p, c, &c->loop.callbacks, &c->callback.min, &c->deferred.callback, 2,
+                      countable, length);
 }
 
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->callback_max, length);
-    c->callback_limit = chroprof__length_limit(c, c->callback_max);
+    chroprof__raise(&c->loop.callback_max, length);
+    c->callback.limit = chroprof__length_limit(c, c->loop.callback_max);
     if (length > c->stall_ticks)
         chroprof__callback_stalled(p, base, length);
 }
@@ -199,8 +199,8 @@ CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_r
 CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->iteration_max, length);
-    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
+    chroprof__raise(&c->loop.iteration_max, length);
+    c->iteration.limit = chroprof__length_limit(c, c->loop.iteration_max);
     if (length > c->stall_ticks)
         chroprof__iteration_stalled(p, length);
 }
@@ -251,7 +251,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
         chroprof__end_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
-    if (base && length > c->callback_limit)
+    if (base && length > c->callback.limit)
         chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }

@@ -67,7 +67,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
     chroprof__tally y;
     if (c->tally.next <= c->iteration_event + 1)
         chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
-                              c->iteration_start);
+                              c->iteration.start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
     chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
@@ -98,7 +98,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
-                                      : c->ring_barrier > y.base;
+                                      : c->ring.barrier > y.base;
         uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
@@ -165,7 +165,7 @@ static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
 
 static void chroprof__count_stall(chroprof *p)
 {
-    chroprof__set_stalls(p->core, ++p->core->stalls);
+    chroprof__set_stalls(p->core, ++p->core->loop.stalls);
     if (p->on_stall && p->stalls_due < UINT16_MAX)
         p->stalls_due++;
 }
@@ -198,7 +198,7 @@ static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
     const chroprof__core *c = p->core;
     const chroprof__incident_row *stage = chroprof__incidents(c);
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
+    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring.first ? c->ring.first : begin;
     uint64_t lead = stage->serial == begin ? stage->count : 0;
     bool whole = r.first <= n;
     if (whole) {
@@ -252,27 +252,27 @@ CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__fram
     chroprof__stall_row *stall =
         chroprof__new_stall(c, CHROPROF_STALL_CALLBACK, base->pushed, length, events);
     chroprof__count_stall(p);
-    stall->serial = c->stalls;
+    stall->serial = c->loop.stalls;
     chroprof__share_callback(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
     chroprof__keep_steps(p, stall);
-    if (base->pushed >= c->iteration_start && length >= c->iteration_callback) {
-        c->iteration_callback = length;
-        c->iteration_callback_serial = stall->serial;
+    if (base->pushed >= c->iteration.start && length >= c->loop.iteration_callback) {
+        c->loop.iteration_callback = length;
+        c->loop.iteration_callback_serial = stall->serial;
     }
 }
 
 CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    bool same = c->iteration_callback > length / 2;
+    bool same = c->loop.iteration_callback > length / 2;
     chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
-    c->iteration_start, length,
+    c->iteration.start, length,
                                                      (c->seq >> 1) - c->iteration_event);
     if (!same)
         chroprof__count_stall(p);
-    stall->serial = same ? c->iteration_callback_serial : c->stalls;
+    stall->serial = same ? c->loop.iteration_callback_serial : c->loop.stalls;
     chroprof__share_iteration(p, stall);
     chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
     if (same)

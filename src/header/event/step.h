@@ -163,11 +163,11 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
     chroprof__widen_windows(c, t);
     if (row->window != c->window)
         chroprof__close_window(c, row);
-    while (t >= c->window_end) {            /* the end of the window that last is in */
-        chroprof__bill(c, row, c->window_end - c->last);
-        c->last = c->window_end;
+    while (t >= c->windows.end) {            /* the end of the window that last is in */
+        chroprof__bill(c, row, c->windows.end - c->last);
+        c->last = c->windows.end;
         c->window++;
-        c->window_end += c->window_ticks;
+        c->windows.end += c->windows.ticks;
         chroprof__close_window(c, row);
     }
     chroprof__bill(c, row, t - c->last);
@@ -177,7 +177,7 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 /* The profile begins at the first event where nothing else says when. */
 static void chroprof__start_at(chroprof__core *c, uint64_t now)
 {
-    c->start_clock = now;
+    c->process.start_clock = now;
     c->epoch = now - c->last;
     CHROPROF__STORE_FENCE();
     c->started = 1;
@@ -206,6 +206,6 @@ static chroprof__reach chroprof__ring_reach(const chroprof__core *c)
     chroprof__reach r;
     r.end = (c->seq + 1) >> 1;
     r.first = chroprof__minus(c->seq >> 1, c->ring_mask / 2);
-    r.first = c->ring_first > r.first ? c->ring_first : r.first;
+    r.first = c->ring.first > r.first ? c->ring.first : r.first;
     return r;
 }

@@ -13,7 +13,7 @@ static uint64_t chroprof__interval_begin(const chroprof *p, chroprof__reach r, u
     const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
     if (n > r.first)
         return chroprof__ring_at(p, p->core, n - 1)->time;
-    return n == p->core->ring_first ? p->core->ring_begin : row->time;
+    return n == p->core->ring.first ? p->core->ring.begin : row->time;
 }
 
 /* ---- what paths took of a stretch of the ring */
@@ -129,7 +129,7 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->iteration_event < c->ring_first ? c->ring_first : c->iteration_event;
+    uint64_t n = c->iteration_event < c->ring.first ? c->ring.first : c->iteration_event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
@@ -147,7 +147,7 @@ enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
     uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
-    bool under_way = c->iteration_active && c->account != CHROPROF__IDLE;
+    bool under_way = c->loop.iteration_active && c->account != CHROPROF__IDLE;
     return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
 
@@ -156,7 +156,7 @@ CHROPROF__COLD void chroprof__spill(chroprof *p)
     chroprof__core *c = p->core;
     if (c->tally.next <= c->iteration_event + 1) {
         chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
-                              c->iteration_start);
+                              c->iteration.start);
         chroprof__stage_steps(p);
     }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
@@ -179,11 +179,11 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
  * habit. Two sums side by side would become one of vectors, which takes longer. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = 0 - (uint64_t)(ticks < c->at_once_limit);    /* 0 or all bits */
+    uint64_t at_once = 0 - (uint64_t)(ticks < c->loop.at_once_limit);    /* 0 or all bits */
     CHROPROF__ONE_WORD(at_once);
-    c->at_once -= at_once;
+    c->loop.at_once -= at_once;
     CHROPROF__READ_AGAIN();
-    c->at_once_ticks += at_once & ticks;
+    c->loop.at_once_ticks += at_once & ticks;
 }
 
 /* An idle ends, an iteration begins. The fast path does this when the one before has been one.
@@ -191,6 +191,6 @@ CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
-    c->iteration_start = c->last;
+    c->iteration.start = c->last;
     c->iteration_event = c->seq >> 1;
 }

@@ -20,14 +20,14 @@ CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
         return false;
     if (chroprof__is_taking(p))
         chroprof__wake_drain(p->core);
-    if (!chroprof__is_taking(p) || p->core->manual)      /* no time passes by itself */
+    if (!chroprof__is_taking(p) || p->core->time.manual)      /* no time passes by itself */
         return true;
     chroprof__clocked_event(p, CHROPROF_TICK, 0, NULL);
     if (!chroprof__has_block(p))            /* it called on_stall, which forked */
         return false;
 #if CHROPROF__HAS_COUNTER
     chroprof__begin_edit(p->core);
-    if (!p->core->calibrated)
+    if (!p->core->time.calibrated)
         chroprof__calibrate(p->core);
     chroprof__end_edit(p->core);
 #endif
@@ -49,7 +49,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
     /* never: the memory is CHROPROF_MEMORY_MIN */
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
-    scratch.core->calibrate_at = UINT64_MAX;        /* not in the middle of this */
+    scratch.core->time.calibrate_at = UINT64_MAX;        /* not in the middle of this */
     chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
     for (int round = 0; round < 5; round++) {
         uint64_t before = chroprof__read_clock(&scratch);
@@ -60,7 +60,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
         uint64_t ticks = chroprof__read_clock(&scratch) - before;
         best = ticks < best ? ticks : best;
     }
-    return chroprof__scale(best * 1000u, p->core->factor) / (2u * slices);
+    return chroprof__scale(best * 1000u, p->core->time.factor) / (2u * slices);
 #else
     (void)p;
     return 0;

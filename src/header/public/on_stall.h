@@ -52,7 +52,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof_stall stall;
-    uint64_t last = c->stalls, serial = last - p->stalls_due;
+    uint64_t last = c->loop.stalls, serial = last - p->stalls_due;
     p->stalls_due = 0;
     p->in_hook = true;
     chroprof__set_taking(p, false);
@@ -69,6 +69,6 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
     p->in_hook = false;
     chroprof__set_taking(p, true);
-    if (!c->manual)
+    if (!c->time.manual)
         chroprof__bill_callback(p);
 }

@@ -81,7 +81,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t n
     if (!s)
         return CHROPROF_OK;
     if (chroprof__is_busy(p->core)) {
-        s->lost++;
+        s->handler.lost++;
         return CHROPROF_ERR_BUSY;
     }
     memset(&e, 0, sizeof(e));
@@ -123,9 +123,9 @@ static uint32_t chroprof__place_module(chroprof__core *c, const chroprof__module
     chroprof__sampler *s = chroprof__sampler_of(c);
     for (uint32_t n = 0; n < used; n++)
         if (n != k && rows[n].low < m->high && m->low < rows[n].high)
-            s->added &= ~(UINT64_C(1) << n);
-    s->added |= UINT64_C(1) << k;
-    s->possible = s->loaded | s->added;
+            s->modules.added &= ~(UINT64_C(1) << n);
+    s->modules.added |= UINT64_C(1) << k;
+    s->modules.possible = s->modules.loaded | s->modules.added;
     return k;
 }
 
@@ -162,21 +162,21 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
         return;
     chroprof__core *c = p->core;
     chroprof__begin_edit(c);
-    chroprof__set_text(c->name, sizeof(c->name), origin->name);
-    chroprof__set_text(c->host, sizeof(c->host), origin->host);
-    chroprof__set_text(c->program, sizeof(c->program), origin->program);
-    if (c->pid != origin->pid) {
-        c->pid = origin->pid;
+    chroprof__set_text(c->who.name, sizeof(c->who.name), origin->name);
+    chroprof__set_text(c->who.host, sizeof(c->who.host), origin->host);
+    chroprof__set_text(c->who.program, sizeof(c->who.program), origin->program);
+    if (c->process.pid != origin->pid) {
+        c->process.pid = origin->pid;
         c->foreign = 1;                     /* this process knows no names of its code */
-        c->owner_start = 0;
+        c->file.owner_start = 0;
     }
 #ifdef CHROPROF__MAPS
-    if (c->owner_start == 0 && !origin->host)
-        c->owner_start = chroprof__process_of(c->pid).start;
+    if (c->file.owner_start == 0 && !origin->host)
+        c->file.owner_start = chroprof__process_of(c->process.pid).start;
 #endif
     c->estimated = origin->estimated;
     if (origin->end_unix_ns > 0)
-        c->start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
+        c->process.start_unix_ns = chroprof__minus(origin->end_unix_ns, chroprof__ns(c, c->last));
     chroprof__end_edit(c);
 }
 
@@ -185,6 +185,6 @@ CHROPROF__COLD_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns)
     if (!chroprof__has_block(p) || p->view)
         return;
     chroprof__begin_edit(p->core);
-    p->core->cpu_clock_ns = ns;
+    p->core->loop.cpu_clock_ns = ns;
     chroprof__end_edit(p->core);
 }

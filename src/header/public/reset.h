@@ -44,8 +44,8 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->iteration_active = c->iteration_callback = 0;
-    c->iteration_start = CHROPROF__NO_ITERATION;
+    c->loop.iteration_active = c->loop.iteration_callback = 0;
+    c->iteration.start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
     chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
@@ -66,7 +66,7 @@ CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
     chroprof__begin_edit(p->core);
     p->core->enabled = 1;
     chroprof__set_taking(p, true);
-    if (p->core->manual) {                  /* the next event says when */
+    if (p->core->time.manual) {                  /* the next event says when */
         p->core->started = 0;
         p->core->time_limit = p->core->last;
     } else {
@@ -166,45 +166,48 @@ static void chroprof__reset_samples(chroprof__core *c)
     chroprof__empty(c, CHROPROF_TABLE_STACKS);
     chroprof__empty(c, CHROPROF_TABLE_SAMPLES);
     chroprof__empty(c, CHROPROF__WALLS);
-    s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
-    s->draws = s->misses = 0;
-    s->idle_from = s->wait_start = s->interrupted = 0;
-    s->drawn_seq = s->look_at = 0;
-    s->looked = UINT64_MAX;
+    s->rows.samples = s->rows.inside = s->rows.dropped = s->rows.dropped_cpu_ns = 0;
+    s->rows.head = s->rows.latest = 0;
+    s->draw.draws = s->draw.misses = 0;
+    s->wait.idle_from = s->wait.start = s->handler.interrupted = 0;
+    s->drawn.seq = s->look.at = 0;
+    s->look.last = UINT64_MAX;
     chroprof__date_callers(c);
     memset(s->hits, 0, sizeof(s->hits));
-    chroprof__poke64(&s->taken, s->put);
-    s->ticks = s->lost = s->cost_ns = 0;
+    chroprof__poke64(&s->taken, s->handler.put);
+    s->handler.ticks = s->handler.lost = s->handler.cost_ns = 0;
 }
 
 /* Profile time 0 is now. */
 static void chroprof__reset_core(chroprof__core *c)
 {
     c->epoch += c->last;
-    c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
-    c->start_clock = c->epoch;
-    c->start_unix_ns = c->manual ? c->start_unix_ns : c->resetting;
+    c->time.calibrate_at = c->time.calibrate_at > c->last ? c->time.calibrate_at - c->last : 1;
+    c->process.start_clock = c->epoch;
+    c->process.start_unix_ns = c->time.manual ? c->process.start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
-    c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
-    c->cpu_clock_ns = c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
-    memset(c->waited, 0, sizeof(c->waited));
-    memset(c->held, 0, sizeof(c->held));
+    c->loop.callbacks = c->loop.callback_max = c->loop.iterations = 0;
+    c->loop.iteration_max = c->loop.stalls = 0;
+    c->loop.cpu_clock_ns = c->loop.at_once = c->loop.at_once_ticks = 0;
+    c->phase.start_ticks = c->phase.exit_ticks = 0;
+    memset(c->told.waited, 0, sizeof(c->told.waited));
+    memset(c->told.held, 0, sizeof(c->told.held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
     memset(c->anomalies, 0, sizeof(c->anomalies));
     memset(c->placed, 0, sizeof(c->placed));
     c->tables[CHROPROF__PLACES].used = 0;
-    c->ring_first = c->seq >> 1;
-    c->ring_begin = 0;
-    c->ring_barrier = c->barrier;
-    c->slow_callback = 0;
-    c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
-    c->iteration_callback = 0;
-    c->iteration_event = c->ring_first - 1;  /* not the next event's */
-    chroprof__set_factor(c, c->factor);
+    c->ring.first = c->seq >> 1;
+    c->ring.begin = 0;
+    c->ring.barrier = c->barrier;
+    c->loop.slow_due = 0;
+    c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
+    c->loop.iteration_callback = 0;
+    c->iteration_event = c->ring.first - 1;  /* not the next event's */
+    chroprof__set_factor(c, c->time.factor);
     c->time_limit = c->idle_limit = 0;
 }
 
@@ -232,7 +235,7 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
-    c->resetting = chroprof__or(c->start_unix_ns + chroprof__ns(c, c->last), 1);
+    c->resetting = chroprof__or(c->process.start_unix_ns + chroprof__ns(c, c->last), 1);
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(c);
     chroprof__reset_all(p);

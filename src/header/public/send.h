@@ -121,7 +121,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
         e = chroprof__begin_entry(p->core, s);
     p->drain = chroprof__drain_all;
     if (!e) {
-        s->lost++;
+        s->handler.lost++;
         return;
     }
     e->stamp = e->last = now;
@@ -130,7 +130,7 @@ CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_
     chroprof__put_running(p->core, e);
     CHROPROF__STORE_FENCE();
     if (busy) {
-        chroprof__poke64(&s->put, s->put + 1);
+        chroprof__poke64(&s->handler.put, s->handler.put + 1);
         chroprof__wake(p->core);
         return;
     }
@@ -177,10 +177,10 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
     if (since == 0 || ago >> 63)
         ago = 0;
     chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
-    c->exits = c->begun = 1;
+    c->phase.exits = c->phase.begun = 1;
     if (c->depth == 0) {
-        c->iteration_active = c->iteration_callback = 0;
-        c->iteration_start = CHROPROF__NO_ITERATION;
+        c->loop.iteration_active = c->loop.iteration_callback = 0;
+        c->iteration.start = CHROPROF__NO_ITERATION;
     }
     chroprof__set_time_limit(c);
     chroprof__close_event(c);
@@ -190,9 +190,9 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
 static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
                                                    const char *call, const char *within)
 {
-    chroprof__waited_row *least = c->waited;
+    chroprof__waited_row *least = c->told.waited;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
-        chroprof__waited_row *row = c->waited + k;
+        chroprof__waited_row *row = c->told.waited + k;
         if (row->count && row->site == site &&
             strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
             strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
@@ -236,8 +236,8 @@ CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof
                                                       seen->within ? seen->within : "");
     row->estimated = 1;
     row->count += seen->count;
-    row->ticks += chroprof__unscale(seen->total_ns, c->factor);
-    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->factor));
+    row->ticks += chroprof__unscale(seen->total_ns, c->time.factor);
+    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->time.factor));
     chroprof__end_edit(c);
     return CHROPROF_OK;
 }
@@ -249,7 +249,7 @@ CHROPROF__COLD_API chroprof_result chroprof_name_held(chroprof *p, chroprof_find
     uint32_t place = chroprof__held_place(kind);
     if (!chroprof__has_block(p) || place == CHROPROF__HELD || !code || ppm > 1000000)
         return CHROPROF_ERR_ARGUMENT;
-    chroprof__held_row *row = p->core->held + place;
+    chroprof__held_row *row = p->core->told.held + place;
     chroprof__begin_edit(p->core);
     row->at_ns = at_ns;
     row->ppm = ppm;
@@ -263,7 +263,7 @@ CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)
     if (!chroprof__takes(p) || !by)
         return;
     chroprof__begin_edit(p->core);
-    chroprof__copy_text(p->core->awake, sizeof(p->core->awake), by);
+    chroprof__copy_text(p->core->told.awake, sizeof(p->core->told.awake), by);
     chroprof__end_edit(p->core);
 }
 

@@ -106,7 +106,7 @@ CHROPROF__UNUSED static void chroprof__name_program(chroprof__core *c)
     ssize_t count = readlink("/proc/self/exe", path, sizeof(path) - 1);
     path[count > 0 ? count : 0] = '\0';
     const char *slash = strrchr(path, '/');
-    chroprof__copy_text(c->program, sizeof(c->program), slash ? slash + 1 : path);
+    chroprof__copy_text(c->who.program, sizeof(c->who.program), slash ? slash + 1 : path);
 #else
     (void)c;
 #endif
@@ -125,19 +125,19 @@ CHROPROF__UNUSED static void chroprof__name_host(char host[CHROPROF__NAME_BYTES]
 
 static void chroprof__describe_process(chroprof__core *c, const char *name)
 {
-    chroprof__copy_text(c->name, sizeof(c->name), name);
-    c->pointer_bytes = (uint32_t)sizeof(void *);
+    chroprof__copy_text(c->who.name, sizeof(c->who.name), name);
+    c->form.pointer_bytes = (uint32_t)sizeof(void *);
 #ifndef CHROPROF_NO_CLOCK
-    c->start_unix_ns = chroprof__calendar_ns();
-    c->boot_ns = c->start_unix_ns - chroprof__monotonic_ns(NULL);
+    c->process.start_unix_ns = chroprof__calendar_ns();
+    c->process.boot_ns = c->process.start_unix_ns - chroprof__monotonic_ns(NULL);
 #endif
 #if (defined(__unix__) || defined(__APPLE__)) && defined(_POSIX_VERSION)
-    c->pid = (uint64_t)getpid();
+    c->process.pid = (uint64_t)getpid();
     chroprof__name_program(c);
-    chroprof__name_host(c->host);
+    chroprof__name_host(c->who.host);
 #endif
 #ifdef CHROPROF__MAPS
-    c->owner_start = chroprof__process_of(c->pid).start;
+    c->file.owner_start = chroprof__process_of(c->process.pid).start;
 #endif
 }
 
@@ -151,9 +151,9 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
+    c->nobody.counts = c->callback.min = c->iteration.min = UINT64_MAX;
     chroprof__defer_nothing(c);
-    c->iteration_start = CHROPROF__NO_ITERATION;
+    c->iteration.start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
@@ -170,14 +170,14 @@ static void chroprof__first_rows(chroprof *p)
 static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options *o)
 {
     chroprof__core *c = p->core;
-    c->window_ns = chroprof__or(o->window_ns, 100000000u);
-    c->stall_ns = chroprof__or(o->stall_ns, 20000000u);
-    c->max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
+    c->set.window_ns = chroprof__or(o->window_ns, 100000000u);
+    c->set.stall_ns = chroprof__or(o->stall_ns, 20000000u);
+    c->set.max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
     p->clock = o->clock;
     p->clock_user = o->clock_user;
-    c->manual = o->clock == chroprof_clock_manual;
-    c->calibrated = 1;
-    c->calibrate_at = UINT64_MAX;           /* ns need no factor */
+    c->time.manual = o->clock == chroprof_clock_manual;
+    c->time.calibrated = 1;
+    c->time.calibrate_at = UINT64_MAX;           /* ns need no factor */
     chroprof__set_factor(c, UINT64_C(1) << 32);
 #ifndef CHROPROF_NO_CLOCK
 #if CHROPROF__HAS_COUNTER
@@ -194,9 +194,9 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     if (!p->clock)
         return CHROPROF_ERR_CLOCK;
 #endif
-    if (c->manual) {                        /* a replay: nobody knows when that was, nor where */
-        c->start_unix_ns = 0;
-        c->program[0] = '\0';
+    if (c->time.manual) {                   /* a replay: nobody knows when that was, nor where */
+        c->process.start_unix_ns = 0;
+        c->who.program[0] = '\0';
     } else {
         chroprof__start_at(c, chroprof__read_clock(p));
     }

@@ -37,10 +37,10 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
     uint64_t bytes = chroprof__layout(capacity, c->tables);
     memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
-    c->layout = CHROPROF__LAYOUT;
-    c->order = 0x01020304u;
-    c->block_bytes = bytes;
-    c->core_bytes = (uint32_t)sizeof(*c);
+    c->form.layout = CHROPROF__LAYOUT;
+    c->form.order = 0x01020304u;
+    c->form.block_bytes = bytes;
+    c->form.core_bytes = (uint32_t)sizeof(*c);
     chroprof__describe_process(c, o.name);
     c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
     chroprof__attach(p, c);
@@ -53,7 +53,7 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     if (result != CHROPROF_OK)
         return result;
     CHROPROF__STORE_FENCE();
-    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
+    c->form.magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
     c->enabled = 1;
     chroprof__set_taking(p, true);
     return CHROPROF_OK;
@@ -71,15 +71,15 @@ CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
     if (!p || !chroprof__is_taking(p) || !chroprof__own_clock(p) || p->core->seq != 0)
         return false;
     chroprof__core *c = p->core;
-    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->factor);
-    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->max_step_ns)
+    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->time.factor);
+    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->set.max_step_ns)
         return false;
     chroprof__begin_edit(c);
     c->epoch = when;
-    c->start_clock -= ticks;
-    c->start_unix_ns = chroprof__minus(c->start_unix_ns, ns);
-    if (c->calibrate_at < CHROPROF__END_OF_TIME)
-        c->calibrate_at += ticks;
+    c->process.start_clock -= ticks;
+    c->process.start_unix_ns = chroprof__minus(c->process.start_unix_ns, ns);
+    if (c->time.calibrate_at < CHROPROF__END_OF_TIME)
+        c->time.calibrate_at += ticks;
     chroprof__set_time_limit(c);
     chroprof__end_edit(c);
     return true;
@@ -87,7 +87,7 @@ CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
 
 CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
 {
-    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
+    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->time.factor) : 0;
 }
 
 CHROPROF__COLD_API uint64_t chroprof_last_event(const chroprof *p)

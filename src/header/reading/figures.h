@@ -104,9 +104,9 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
     READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
-    FIGURE(start_ns, start_ticks, TICKS, SUM, "start_seconds_total",                               \
+    FIGURE(start_ns, phase.start_ticks, TICKS, SUM, "start_seconds_total",                         \
            "Time before the first wait ended, part of uninstrumented.")                            \
-    FIGURE(exit_ns, exit_ticks, TICKS, SUM, "exit_seconds_total",                                  \
+    FIGURE(exit_ns, phase.exit_ticks, TICKS, SUM, "exit_seconds_total",                            \
            "Time after the loop was over, part of uninstrumented.")                                \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
@@ -114,52 +114,54 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(events, "events_total", "Events taken.")                                                  \
     UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
-    FIGURE(iterations, iterations, COUNT, SUM, "iterations_total",                                 \
+    FIGURE(iterations, loop.iterations, COUNT, SUM, "iterations_total",                            \
            "Iterations of the loop, from one idle to the next.")                                   \
     READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
-    FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
-    FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
+    FIGURE(iteration_max_ns, loop.iteration_max, TICKS, MAX, "", "")                               \
+    FIGURE(callbacks, loop.callbacks, COUNT, SUM, "callbacks_total",                               \
            "Outermost activations on the running stack.")                                          \
     READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
-    FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
-    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
+    FIGURE(callback_max_ns, loop.callback_max, TICKS, MAX, "", "")                                 \
+    FIGURE(stalls, loop.stalls, COUNT, SUM, "stalls_total",                                        \
            "Callbacks and iterations that were too long.")                                         \
     READ(idle_blame_ns, "idle_blame_seconds_total", "Delay of ready futures while idle.")          \
     READ(uninstrumented_blame_ns, "uninstrumented_blame_seconds_total",                            \
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \
-    FIGURE(at_once, at_once, COUNT, SUM, "waits_at_once_total",                                    \
+    FIGURE(at_once, loop.at_once, COUNT, SUM, "waits_at_once_total",                               \
            "Waits of the loop that returned at once.")                                             \
-    FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
+    FIGURE(at_once_ns, loop.at_once_ticks, TICKS, SUM, "at_once_seconds_total",                    \
            "Time in waits that returned at once, part of idle.")                                   \
-    FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
+    FIGURE(cpu_clock_ns, loop.cpu_clock_ns, COUNT, OWN, "", "")                                    \
     READ(asleep_ns, "", "") READ(hidden_ns, "", "") READ(hidden_p99_ns, "", "")                    \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
-    FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", "")                                       \
-    FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", "")                                          \
-    FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", "")                                            \
-    FIGURE(skew_events, skew_events, COUNT, PRESENT, "", "")                                       \
-    FIGURE(doubt_ns, torn_ticks, TICKS, PRESENT, "", "")                                           \
-    FIGURE(doubt_events, torn_events, COUNT, PRESENT, "", "")
+    FIGURE(start_unix_ns, process.start_unix_ns, COUNT, OWN, "", "")                               \
+    FIGURE(tick_error_ppb, time.error_ppb, COUNT, MAX, "", "")                                     \
+    FIGURE(skew_ns, copy.skew_ticks, TICKS, PRESENT, "", "")                                       \
+    FIGURE(skew_events, copy.skew_events, COUNT, PRESENT, "", "")                                  \
+    FIGURE(doubt_ns, copy.torn_ticks, TICKS, PRESENT, "", "")                                      \
+    FIGURE(doubt_events, copy.torn_events, COUNT, PRESENT, "", "")
 
 static const chroprof__figure chroprof__loop_figures[] = {
     CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
 };
 
-#define CHROPROF__SAMPLER_FIGURE(name, kind)                                                       \
-    { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
+#define CHROPROF__SAMPLER_FIGURE(name, field, kind)                                                \
+    { CHROPROF__OF(chroprof__sampler, field), CHROPROF__OF(chroprof_sampler_totals, name),         \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__##kind },
 #define CHROPROF__SAMPLER_READ(name)                                                               \
     { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE,       \
       CHROPROF__COUNT, CHROPROF__OWN },
 #define CHROPROF__SAMPLER_LIST(FIGURE, READ)                                                       \
-    FIGURE(period_ns, FIRST) FIGURE(first_period_ns, FIRST) FIGURE(budget_ppm, FIRST)              \
-    FIGURE(ticks, SUM) FIGURE(samples, SUM) READ(rows) FIGURE(inside, SUM) FIGURE(lost, SUM)       \
-    FIGURE(dropped, OWN) FIGURE(cost_ns, SUM) FIGURE(draws, SUM) FIGURE(misses, SUM)               \
-    FIGURE(interrupted, SUM)
+    FIGURE(period_ns, handler.period_ns, FIRST) FIGURE(first_period_ns, set.first_period_ns, FIRST)\
+    FIGURE(budget_ppm, set.budget_ppm, FIRST) FIGURE(ticks, handler.ticks, SUM)                    \
+    FIGURE(samples, rows.samples, SUM) READ(rows) FIGURE(inside, rows.inside, SUM)                 \
+    FIGURE(lost, handler.lost, SUM) FIGURE(dropped, rows.dropped, OWN)                             \
+    FIGURE(cost_ns, handler.cost_ns, SUM) FIGURE(draws, draw.draws, SUM)                           \
+    FIGURE(misses, draw.misses, SUM) FIGURE(interrupted, handler.interrupted, SUM)
 
 static const chroprof__figure chroprof__sampler_figures[] = {
     CHROPROF__SAMPLER_LIST(CHROPROF__SAMPLER_FIGURE, CHROPROF__SAMPLER_READ)
@@ -183,7 +185,7 @@ static const chroprof__figure chroprof__wall_figures[] = {
 
 CHROPROF__NOINLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
 {
-    return chroprof__scale(ticks, c->factor);
+    return chroprof__scale(ticks, c->time.factor);
 }
 
 /* Where the figure is in chroprof_rank that sites are ordered by. */

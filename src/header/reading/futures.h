@@ -18,7 +18,7 @@ static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
 {
     uint64_t ns = chroprof__ns(p->core, ticks), elapsed = 0, count = chroprof__path_count(p);
     uint64_t last = chroprof__ns(p->core, p->core->last);
-    uint64_t lack = (uint32_t)p->core->factor ? count : 0;
+    uint64_t lack = (uint32_t)p->core->time.factor ? count : 0;
     if (ns + lack <= last)
         return ns;                          /* each part lacks less than 1 ns, or nothing */
     for (uint32_t k = 0; k < count; k++)

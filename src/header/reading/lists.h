@@ -44,12 +44,12 @@ CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sample
     const chroprof__sampler *s = chroprof__can_read(p) ? chroprof__sampler_of(p->core) : NULL;
     if (!s)
         return;
-    out->running = s->running && p->view;
+    out->running = s->timer.running && p->view;
 #if CHROPROF__SAMPLES                       /* a forked child has no timer, whatever it says */
     out->running = out->running ||
-                   (s->running && p->sampling && p->sampler_pid == (uint64_t)getpid());
+                   (s->timer.running && p->sampling && p->sampler_pid == (uint64_t)getpid());
 #endif
-    out->mode = s->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    out->mode = s->set.mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__sampler_figures), s, out);
     out->rows = p->core->tables[CHROPROF_TABLE_SAMPLES].used;
 }

@@ -15,7 +15,7 @@
 static const chroprof__sample_span *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
     const chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
-    uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
+    uint64_t first = chroprof__sampler_of(p->core)->rows.head + table->capacity - table->used;
     return chroprof__sample_rows(p->core) + (first + k) % table->capacity;
 }
 
@@ -68,7 +68,7 @@ static const char *chroprof__function(const chroprof *p, const chroprof__module_
                                       uint64_t address)
 {
     chroprof__symbol symbol = { NULL, NULL, NULL, NULL };
-    uint64_t looked = chroprof__sampler_of(p->core)->loaded;
+    uint64_t looked = chroprof__sampler_of(p->core)->modules.loaded;
     if (!chroprof__find_symbol || p->view || p->core->foreign ||
         !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";

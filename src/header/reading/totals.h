@@ -22,12 +22,12 @@ static void chroprof__options_of(const chroprof *p, chroprof_options *out)
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         capacity[k] = p->core->tables[k].capacity;
     memcpy(out, capacity, sizeof(capacity));        /* in the order of the tables */
-    out->window_ns = p->core->window_ns;
-    out->stall_ns = p->core->stall_ns;
-    out->max_step_ns = p->core->max_step_ns;
+    out->window_ns = p->core->set.window_ns;
+    out->stall_ns = p->core->set.stall_ns;
+    out->max_step_ns = p->core->set.max_step_ns;
     out->on_stall = p->on_stall;
     out->on_stall_user = p->on_stall_user;
-    out->name = p->core->name;
+    out->name = p->core->who.name;
 }
 
 CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_options *out)
@@ -171,7 +171,7 @@ static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint
     const chroprof__waited_row *most = NULL;
     uint32_t place = 0;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
-        const chroprof__waited_row *row = p->core->waited + k;
+        const chroprof__waited_row *row = p->core->told.waited + k;
         if (row->count == 0 || *taken >> k & 1 || (most && row->ticks <= most->ticks))
             continue;
         most = row;
@@ -210,15 +210,16 @@ CHROPROF__COLD_API const char *chroprof_held_by(const chroprof *p, chroprof_find
 {
     uint32_t place = chroprof__held_place(kind);
     *ppm = 0;
-    if (!chroprof__can_read(p) || place == CHROPROF__HELD || p->core->held[place].at_ns != at_ns)
+    if (!chroprof__can_read(p) || place == CHROPROF__HELD ||
+        p->core->told.held[place].at_ns != at_ns)
         return "";
-    *ppm = p->core->held[place].ppm;
-    return p->core->held[place].code;
+    *ppm = p->core->told.held[place].ppm;
+    return p->core->told.held[place].code;
 }
 
 CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)
 {
-    return chroprof__can_read(p) ? p->core->awake : "";
+    return chroprof__can_read(p) ? p->core->told.awake : "";
 }
 
 CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
@@ -280,7 +281,7 @@ static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
         uint64_t ticks = k < CHROPROF__BUCKETS - 1 ? chroprof__bucket_value(k) : UINT64_MAX;
         if (count == 0)
             continue;
-        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->iteration_max);
+        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->loop.iteration_max);
         uint64_t ns = chroprof__ns(p->core, ticks);
         if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth + longer * ns)
             out->hidden_p99_ns = (length_ns - hundredth) / longer;
@@ -309,18 +310,18 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     if (p->percentiles) {
         out->callbacks += chroprof__histogram_total(p, &own->slice);
         out->iterations += chroprof__histogram_total(p, &own->delay);
-        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 500);
-        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
-        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
-        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
+        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 990);
         chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);
-    out->provisional = !c->calibrated;
+    out->provisional = !c->time.calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_iteration = c->iteration_active != 0 && c->account != CHROPROF__IDLE;
-    out->living = c->living != 0;
+    out->in_iteration = c->loop.iteration_active != 0 && c->account != CHROPROF__IDLE;
+    out->living = c->copy.living != 0;
     out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
 }

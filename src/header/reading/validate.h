@@ -55,8 +55,8 @@ CHROPROF__COLD bool chroprof__has_layout(const chroprof__core *c)
         if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
             return false;
     }
-    bool good = chroprof__within_limits(capacity) && c->block_bytes != UINT64_MAX &&
-                chroprof__layout(capacity, tables) == c->block_bytes;
+    bool good = chroprof__within_limits(capacity) && c->form.block_bytes != UINT64_MAX &&
+                chroprof__layout(capacity, tables) == c->form.block_bytes;
     for (uint32_t k = 0; good && k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table_row *table = &c->tables[k];
         good = table->offset == tables[k].offset && table->bytes == tables[k].bytes &&
@@ -68,17 +68,17 @@ CHROPROF__COLD bool chroprof__has_layout(const chroprof__core *c)
 /* What the start of the core says, if size bytes of it are there. */
 CHROPROF__COLD chroprof_result chroprof__judge_header(const chroprof__core *c, uint64_t size)
 {
-    if (size < offsetof(chroprof__core, pid))
+    if (size < offsetof(chroprof__core, process.pid))
         return CHROPROF_ERR_TRUNCATED;
-    if (c->order == 0x04030201u)
+    if (c->form.order == 0x04030201u)
         return CHROPROF_ERR_BYTE_ORDER;
-    if (c->layout != CHROPROF__LAYOUT || c->core_bytes != sizeof(*c))
+    if (c->form.layout != CHROPROF__LAYOUT || c->form.core_bytes != sizeof(*c))
         return CHROPROF_ERR_VERSION;
     if (size < sizeof(*c))
         return CHROPROF_ERR_TRUNCATED;
-    if (c->order != 0x01020304u || !chroprof__has_layout(c))
+    if (c->form.order != 0x01020304u || !chroprof__has_layout(c))
         return CHROPROF_ERR_CORRUPT;
-    return size < c->block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
+    return size < c->form.block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
 }
 
 /* Is no more of any table in use, and of the stack, than there is? */
@@ -100,9 +100,9 @@ CHROPROF__COLD const char *chroprof__ask_uses(const chroprof__core *c)
 /* What the repair of a snapshot divides by and shifts by as well: it is asked before that. */
 CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
 {
-    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
+    CHROPROF__MUST(c->time.factor != 0 && c->last < CHROPROF__END_OF_TIME,
                     "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
+    CHROPROF__MUST(c->windows.ticks != 0 && c->window_phase < c->windows.ticks &&
                     c->window_phase < CHROPROF__END_OF_TIME,
                     "windows have a width, and time 0 lies in the first one");
     CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
@@ -114,25 +114,26 @@ static const char *chroprof__ask_core(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint32_t index = c->window & 0xFFFF;
-    CHROPROF__MUST(c->magic == CHROPROF__MAGIC && c->seq % 2 == 0,
+    CHROPROF__MUST(c->form.magic == CHROPROF__MAGIC && c->seq % 2 == 0,
                     "the block begins with the magic number and no event is under way");
     CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->window_ticks,
+                    index <= (c->last + c->window_phase) / c->windows.ticks,
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
     CHROPROF__MUST(chroprof__can_defer(p), "what is deferred belongs to a count");
-    CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
-    for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
+    CHROPROF__MUST(c->who.name[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->who.host[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->who.program[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->told.awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
+    const chroprof__waited_row *end = c->told.waited + CHROPROF__WAITED;
+    for (const chroprof__waited_row *row = c->told.waited; row < end; row++)
         CHROPROF__MUST(row->site < chroprof__site_count(p) &&
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
                        row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
-    for (const chroprof__held_row *row = c->held; row < c->held + CHROPROF__HELD; row++)
+    for (const chroprof__held_row *row = c->told.held; row < c->told.held + CHROPROF__HELD; row++)
         CHROPROF__MUST(row->code[CHROPROF__CODE_BYTES - 1] == '\0', "code that held the loop ends");
     return NULL;
 }
@@ -359,7 +360,7 @@ static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 
 static bool chroprof__good_slow(const chroprof *p, const chroprof__slow_entry *row)
 {
-    uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->factor);
+    uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->time.factor);
     bool fits = row->latency < CHROPROF__END_OF_TIME && row->latency <= most;
     uint64_t rest = fits ? row->latency : 0;
     bool good = fits && row->at <= p->core->last && row->path < chroprof__path_count(p) &&
@@ -413,8 +414,8 @@ static const char *chroprof__ask_ring(const chroprof *p)
     CHROPROF__MUST(c->ring_mask == 2 * (rows - 1) && rows == chroprof__ring_rows(rows),
                     "the rows of the ring are a power of two");
     chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t before = c->ring_begin;
-    CHROPROF__MUST(c->ring_first <= r.end, "the ring tells of no event to come");
+    uint64_t before = c->ring.begin;
+    CHROPROF__MUST(c->ring.first <= r.end, "the ring tells of no event to come");
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
         CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->max_depth,
@@ -494,7 +495,7 @@ static const char *chroprof__ask_block(const chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__KINDS; k++)
         CHROPROF__ASK(chroprof__ask_anomaly(p, k));
     CHROPROF__MUST(!chroprof__sampler_of(c) ||
-                    chroprof__sampler_of(c)->head < chroprof__sample_capacity(c),
+                    chroprof__sampler_of(c)->rows.head < chroprof__sample_capacity(c),
                     "the next sample has a row");
     CHROPROF__ASK(chroprof__ask_counts(p));
     return chroprof__ask_ring(p);
@@ -506,7 +507,7 @@ static const char *chroprof__ask_block(const chroprof *p)
  * only the two laws hold. */
 static bool chroprof__is_exact(const chroprof__core *c)
 {
-    return c->skew_events == 0 && c->torn_events == 0;
+    return c->copy.skew_events == 0 && c->copy.torn_events == 0;
 }
 
 static const char *chroprof__ask_sums(const chroprof *p)
@@ -581,7 +582,8 @@ static const char *chroprof__ask_weights(const chroprof *p)
         weight += nodes[k].weight;
         cpu += nodes[k].cpu_ns;
     }
-    CHROPROF__MUST(weight == s->samples, "the weights of the stacks add up to the samples taken");
+    CHROPROF__MUST(weight == s->rows.samples,
+                    "the weights of the stacks add up to the samples taken");
     for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
         const chroprof__sample_span *row = chroprof__sample_at(p, k);
         CHROPROF__MUST(row->time >= end && row->weight > 0,
@@ -590,9 +592,9 @@ static const char *chroprof__ask_weights(const chroprof *p)
         weight -= row->weight;
         cpu -= row->cpu_ns;
     }
-    CHROPROF__MUST(weight == s->dropped && cpu == s->dropped_cpu_ns,
+    CHROPROF__MUST(weight == s->rows.dropped && cpu == s->rows.dropped_cpu_ns,
                     "the rows of samples and what was dropped add up to the samples taken");
-    CHROPROF__MUST(end <= s->latest, "the newest sample is the latest");
+    CHROPROF__MUST(end <= s->rows.latest, "the newest sample is the latest");
     return NULL;
 }
 

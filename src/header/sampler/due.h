@@ -16,12 +16,12 @@
 
 static uint64_t chroprof__random_period(chroprof__sampler *s)
 {
-    return s->period_ns / 2 + chroprof__random(s) % s->period_ns;
+    return s->handler.period_ns / 2 + chroprof__random(s) % s->handler.period_ns;
 }
 
 static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
 {
-    return s->mode == CHROPROF_SAMPLER_WALL ? chroprof__monotonic_ns(NULL)
+    return s->set.mode == CHROPROF_SAMPLER_WALL ? chroprof__monotonic_ns(NULL)
                                             : chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -29,19 +29,19 @@ static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
  * only every few ms. */
 static uint64_t chroprof__count_due(chroprof__sampler *s, uint64_t now)
 {
-    uint64_t count = chroprof__minus(now, s->deadline) / s->period_ns;
+    uint64_t count = chroprof__minus(now, s->handler.deadline) / s->handler.period_ns;
     if (count < 64)
         count = 0;
-    s->deadline += count * s->period_ns;
-    for (; s->deadline <= now; count++)
-        s->deadline += chroprof__random_period(s);
+    s->handler.deadline += count * s->handler.period_ns;
+    for (; s->handler.deadline <= now; count++)
+        s->handler.deadline += chroprof__random_period(s);
     return count;
 }
 
 static void chroprof__arm(const chroprof__sampler *s)
 {
-    uint64_t left = chroprof__minus(s->deadline, chroprof__mode_ns(s));
-    chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
+    uint64_t left = chroprof__minus(s->handler.deadline, chroprof__mode_ns(s));
+    chroprof__set_timer(s->timer.number, left > 1000 ? left : 1000, 0);
 }
 
 /* Of how many samples of the first period a timer signal is worth; periods: what the timer says. 0:
@@ -49,14 +49,14 @@ static void chroprof__arm(const chroprof__sampler *s)
  * all threads, and may be early for this one. */
 static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 {
-    uint64_t factor = s->period_ns / s->first_period_ns, now;
-    if (s->steady) {
-        uint64_t weight = s->pending + periods;
-        s->pending = weight < factor ? weight : 0;
+    uint64_t factor = s->handler.period_ns / s->set.first_period_ns, now;
+    if (s->set.steady) {
+        uint64_t weight = s->handler.pending + periods;
+        s->handler.pending = weight < factor ? weight : 0;
         return weight < factor ? 0 : weight;
     }
     now = chroprof__mode_ns(s);
-    s->deadline = s->deadline < now ? s->deadline : now;
+    s->handler.deadline = s->handler.deadline < now ? s->handler.deadline : now;
     return chroprof__count_due(s, now) * factor;
 }
 
@@ -72,7 +72,7 @@ static bool chroprof__is_asleep(const chroprof__core *c)
 /* Not a forked child: one of its own timers may have the number of ours. */
 static bool chroprof__has_timer(const chroprof__sampler *s)
 {
-    return chroprof__peek64(&s->armed) != 0 && s->pid == (uint64_t)getpid();
+    return chroprof__peek64(&s->timer.armed) != 0 && s->timer.pid == (uint64_t)getpid();
 }
 
 /* The loop is about to sleep. A timer signal that falls due before it can be expected back, going
@@ -80,17 +80,17 @@ static bool chroprof__has_timer(const chroprof__sampler *s)
  * here but for the few waits around a timer signal. */
 static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
 {
-    s->resting = 1;
-    s->wait_start = s->idle_from = c->last;
-    if (s->stopped || s->steady)
+    s->wait.resting = 1;
+    s->wait.start = s->wait.idle_from = c->last;
+    if (s->handler.stopped || s->set.steady)
         return;
     uint64_t now = chroprof__monotonic_ns(NULL);
-    if (chroprof__minus(s->deadline, now) / 2 > s->wait_most)
+    if (chroprof__minus(s->handler.deadline, now) / 2 > s->wait.most)
         return;
-    chroprof__poke64(&s->stopped, 1);
+    chroprof__poke64(&s->handler.stopped, 1);
     if (chroprof__has_timer(s))
-        chroprof__set_timer(s->timer, 0, 0);
-    s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
+        chroprof__set_timer(s->timer.number, 0, 0);
+    s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
 /* Signals that fell due while it was called off are those of idle time. */
@@ -98,16 +98,16 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
     (void)chroprof__count_due(s, now);
-    chroprof__poke64(&s->stopped, 0);
+    chroprof__poke64(&s->handler.stopped, 0);
     chroprof__arm(s);
-    s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
+    s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
 /* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
 CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
-    s->armed = s->running = s->stopped = 0;
+    s->timer.armed = s->timer.running = s->handler.stopped = 0;
     p->sampling = false;
     chroprof__set_taking(p, chroprof__is_taking(p));
     chroprof__end_edit(p->core);
@@ -117,9 +117,10 @@ CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *s, uint64_t weight)
 {
     chroprof__core *c = p->core;
-    uint64_t t = c->last, period = s->first_period_ns;
-    uint64_t last = chroprof__minus(t, chroprof__unscale(s->idle_ns, c->factor));
-    uint64_t first = chroprof__minus(last, chroprof__unscale((weight - 1) * period, c->factor));
+    uint64_t t = c->last, period = s->set.first_period_ns;
+    uint64_t last = chroprof__minus(t, chroprof__unscale(s->wait.idle_ns, c->time.factor));
+    uint64_t first = chroprof__minus(last, chroprof__unscale((weight - 1) * period,
+                                                             c->time.factor));
     chroprof__entry e;
     memset(&e, 0, sizeof(e));
     e.state = CHROPROF_SAMPLE_IDLE;
@@ -128,10 +129,10 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     chroprof__begin_edit(c);
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
-    chroprof__add_row(c, s, first > s->latest ? first : s->latest, stack, &e);
+    chroprof__add_row(c, s, first > s->rows.latest ? first : s->rows.latest, stack, &e);
     e.weight = weight - 1;                  /* 0: first is last */
-    chroprof__add_row(c, s, last > s->latest ? last : s->latest, stack, &e);
-    chroprof__draw(p, s, s->idle_from, t, weight);
+    chroprof__add_row(c, s, last > s->rows.latest ? last : s->rows.latest, stack, &e);
+    chroprof__draw(p, s, s->wait.idle_from, t, weight);
     chroprof__end_edit(c);
 }
 
@@ -139,12 +140,12 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
 static void chroprof__take_idle(const chroprof *p, chroprof__sampler *s)
 {
     const chroprof__core *c = p->core;
-    s->idle_ns += chroprof__scale(chroprof__minus(c->last, s->idle_from), c->factor);
-    uint64_t weight = s->idle_ns / s->first_period_ns;
-    s->idle_ns -= weight * s->first_period_ns;
+    s->wait.idle_ns += chroprof__scale(chroprof__minus(c->last, s->wait.idle_from), c->time.factor);
+    uint64_t weight = s->wait.idle_ns / s->set.first_period_ns;
+    s->wait.idle_ns -= weight * s->set.first_period_ns;
     if (weight > 0)
         chroprof__sample_idle(p, s, weight);
-    s->idle_from = c->last;
+    s->wait.idle_from = c->last;
 }
 
 static void chroprof__follow_idle(chroprof *p)
@@ -152,19 +153,19 @@ static void chroprof__follow_idle(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool idle = c->account == CHROPROF__IDLE;
-    if (s->mode != CHROPROF_SAMPLER_WALL)
+    if (s->set.mode != CHROPROF_SAMPLER_WALL)
         return;
-    if (s->resting)
+    if (s->wait.resting)
         chroprof__take_idle(p, s);
-    if (idle && !s->resting) {
+    if (idle && !s->wait.resting) {
         chroprof__begin_wait(c, s);
-    } else if (!idle && s->resting) {
-        s->resting = 0;
-        s->wait_most -= s->wait_most / 256;         /* long ones are forgotten bit by bit */
-        chroprof__raise(&s->wait_most,
-                        chroprof__scale(chroprof__minus(c->last, s->wait_start), c->factor));
+    } else if (!idle && s->wait.resting) {
+        s->wait.resting = 0;
+        s->wait.most -= s->wait.most / 256;         /* long ones are forgotten bit by bit */
+        chroprof__raise(&s->wait.most,
+                        chroprof__scale(chroprof__minus(c->last, s->wait.start), c->time.factor));
     }
-    if (idle || !chroprof__peek64(&s->stopped))
+    if (idle || !chroprof__peek64(&s->handler.stopped))
         return;
     if (chroprof__has_timer(s))
         chroprof__go_on(s);

@@ -22,9 +22,9 @@ CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
 /* The end of the stack that an address is on; 0: not known. */
 CHROPROF__INLINE uintptr_t chroprof__stack_end(const chroprof__sampler *s, uintptr_t address)
 {
-    if (address >= s->fiber_low && address < s->fiber_high)
-        return (uintptr_t)s->fiber_high;
-    return address >= s->low && address < s->high ? (uintptr_t)s->high : 0;
+    if (address >= s->stack.fiber_low && address < s->stack.fiber_high)
+        return (uintptr_t)s->stack.fiber_high;
+    return address >= s->stack.low && address < s->stack.high ? (uintptr_t)s->stack.high : 0;
 }
 
 /* Can a frame record lie here? */
@@ -79,7 +79,7 @@ static void chroprof__note_path(chroprof *p, const chroprof__note *note, const u
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint32_t path = p->frames[c->depth].path;
     chroprof__caller *caller = chroprof__caller_of(c, path);
-    bool fiber = base >= s->fiber_low && base < s->fiber_high;
+    bool fiber = base >= s->stack.fiber_low && base < s->stack.fiber_high;
     chroprof__keep_callers(c, s, path);
     chroprof__poke64(&caller->base, 0);
     caller->path = 0;
@@ -127,18 +127,20 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame, uint64_t base)
  * lost. */
 CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
 {
-    uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
-    if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
+    uint64_t overdue = chroprof__minus(s->look.cpu_ns, chroprof__peek64(&s->handler.deadline));
+    if (s->set.mode != CHROPROF_SAMPLER_CPU || s->set.steady ||
+        overdue < 20000000 + 2 * s->handler.period_ns)
         return;
     if (!chroprof__has_timer(s)) {
         chroprof__end_signals(p, s);
         return;
     }
-    chroprof__set_timer(s->timer, 0, 0);    /* a timer of the thread is silent from here on */
-    uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
-    s->ticks += count;
-    s->lost += count;
-    s->window_weight += count;              /* they cost nothing */
+    chroprof__set_timer(s->timer.number, 0, 0); /* a timer of the thread is silent from here on */
+    uint64_t count = chroprof__count_due(s, s->look.cpu_ns) *
+                     (s->handler.period_ns / s->set.first_period_ns);
+    s->handler.ticks += count;
+    s->handler.lost += count;
+    s->handler.window_weight += count;              /* they cost nothing */
     chroprof__arm(s);
 }
 
@@ -172,13 +174,13 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
-    if (c->iteration_active && c->iteration_start < c->last)
+    if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                             c->iteration_start, cpu_ns);
-    s->look_due = 0;
-    s->cpu_ns = cpu_ns;
-    s->cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
-    s->looked = c->last;
+                             c->iteration.start, cpu_ns);
+    s->look.due = 0;
+    s->look.cpu_ns = cpu_ns;
+    s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
+    s->look.last = c->last;
     chroprof__give_up_signals(p, s);
 }
 
@@ -198,7 +200,7 @@ static void chroprof__follow_event(chroprof *p, uintptr_t frame, uint64_t base)
         chroprof__note_caller(p, frame, base);
     if (p->core->depth)
         chroprof__note_outer(p);
-    if (chroprof__sampler_of(p->core)->look_due)
+    if (chroprof__sampler_of(p->core)->look.due)
         chroprof__look_at_cpu(p);
     chroprof__follow_idle(p);
 }

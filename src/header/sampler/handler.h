@@ -131,7 +131,7 @@ static bool chroprof__goes_on(chroprof__sampler *s, void *context)
 {
     static const uint8_t places[6] = { 8, 9, 12, 2, 0, 1 };    /* rdi, rsi, rdx, r10, r8, r9 */
     char *at = (char *)context + offsetof(ucontext_t, uc_mcontext);
-    uint64_t a[6], next, stopped = s->stopped;
+    uint64_t a[6], next, stopped = s->handler.stopped;
     long number, result;
     if (!chroprof__has_cut(context) || chroprof__blocks_others(context))
         return false;
@@ -141,12 +141,12 @@ static bool chroprof__goes_on(chroprof__sampler *s, void *context)
     number = chroprof__call_to_go_on(chroprof__call_before(next), a);
     if (number < 0)
         return false;
-    chroprof__poke64(&s->stopped, !s->steady);  /* a handler of the host's may jump out of this */
+    chroprof__poke64(&s->handler.stopped, !s->set.steady);  /* a handler of the host's may jump out of this */
     result = chroprof__system(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
                               (long)a[5]);
     result = result == -1 ? -(long)errno : result;
     memcpy(at + 8 * CHROPROF__PLACE_OF_RESULT, &result, sizeof(result));
-    chroprof__poke64(&s->stopped, stopped);
+    chroprof__poke64(&s->handler.stopped, stopped);
     return true;
 }
 #else
@@ -187,7 +187,7 @@ static void chroprof__put_begun(chroprof__walk *w, uintptr_t frame, uintptr_t ba
 static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t stack)
 {
     uintptr_t end = chroprof__stack_end(w->s, stack), above = stack - 1, back = 0;
-    bool fiber = stack >= w->s->fiber_low && stack < w->s->fiber_high;
+    bool fiber = stack >= w->s->stack.fiber_low && stack < w->s->stack.fiber_high;
     uint32_t mark = end ? CHROPROF__MARK_CUT : CHROPROF__MARK_STACK;
     while (end && chroprof__is_record(frame, above, end)) {
         uintptr_t next = chroprof__stack_word(frame);
@@ -215,10 +215,10 @@ static void chroprof__walk_by_user(chroprof__walk *w, void *context)
     uintptr_t addresses[2 * CHROPROF__ITEMS];
     const uintptr_t *records = addresses + CHROPROF__ITEMS;
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *out, uint32_t capacity);
-    uintptr_t function = (uintptr_t)w->s->unwind;
+    uintptr_t function = (uintptr_t)w->s->unwind.walk;
     memcpy(&unwind, &function, sizeof(unwind));
     memset(addresses, 0, sizeof(addresses));
-    uint32_t count = unwind((void *)(uintptr_t)w->s->unwind_user, context, addresses,
+    uint32_t count = unwind((void *)(uintptr_t)w->s->unwind.user, context, addresses,
                             CHROPROF__ITEMS), k;
     if (count > CHROPROF__ITEMS)
         count = CHROPROF__ITEMS;
@@ -243,12 +243,12 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
     chroprof__registers r = { 0, 0, 0 };
     chroprof__walk w = { c, s, e, c->depth };
     if (chroprof__is_busy(c) ||
-        (!s->unwind && !chroprof__read_registers(context, &r))) { /* never: all are read here */
+        (!s->unwind.walk && !chroprof__read_registers(context, &r))) { /* never */
         chroprof__put_running(c, e);
         return;
     }
     e->state = chroprof__sample_state_of(c);
-    if (s->unwind) {
+    if (s->unwind.walk) {
         chroprof__walk_by_user(&w, context);
     } else {
         chroprof__put_item(e, CHROPROF__PC, r.code);
@@ -263,16 +263,17 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
  * room. */
 static void chroprof__keep_budget(chroprof__sampler *s)
 {
-    uint64_t period = s->period_ns, first = s->first_period_ns, cost = s->window_cost * 1000u;
-    uint64_t allowed = first / 1000u * s->window_weight * s->budget_ppm;
-    if (s->window_weight < period / first * CHROPROF__BUDGET_PERIODS)
+    uint64_t period = s->handler.period_ns, first = s->set.first_period_ns;
+    uint64_t cost = s->handler.window_cost * 1000u;
+    uint64_t allowed = first / 1000u * s->handler.window_weight * s->set.budget_ppm;
+    if (s->handler.window_weight < period / first * CHROPROF__BUDGET_PERIODS)
         return;
     if (cost > allowed && period >> 40 == 0)
         period *= 2;
-    else if (cost < allowed / 3 && period > s->first_period_ns)
+    else if (cost < allowed / 3 && period > s->set.first_period_ns)
         period /= 2;
-    s->window_weight = s->window_cost = 0;
-    chroprof__poke64(&s->period_ns, period);
+    s->handler.window_weight = s->handler.window_cost = 0;
+    chroprof__poke64(&s->handler.period_ns, period);
 }
 
 /* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
@@ -282,62 +283,62 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
 {
     uint64_t cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), now = chroprof__monotonic_ns(NULL);
     chroprof__entry *e = c->enabled ? chroprof__begin_entry(c, s) : NULL;
-    s->ticks += weight;
-    s->window_weight += weight;
+    s->handler.ticks += weight;
+    s->handler.window_weight += weight;
     if (e) {
         chroprof__weave(c, s, e, context);
         e->weight = weight;
-        e->cpu_ns = chroprof__minus(cpu, s->cpu);
-        e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
-        e->draws = s->mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
+        e->cpu_ns = chroprof__minus(cpu, s->handler.cpu);
+        e->wall_ns = chroprof__or(chroprof__minus(now, s->handler.stamp), 1);
+        e->draws = s->set.mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
         e->stamp = e->last = chroprof__clock_here(c);
         CHROPROF__STORE_FENCE();
-        chroprof__poke64(&s->put, s->put + 1);
+        chroprof__poke64(&s->handler.put, s->handler.put + 1);
         chroprof__wake(c);                  /* inside an event, too: what it sets itself it may */
     } else {
-        s->lost += c->enabled ? weight : 0;
+        s->handler.lost += c->enabled ? weight : 0;
     }
-    s->stamp = now;
-    s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-    s->cost_ns += chroprof__minus(s->cpu, cpu);
-    s->window_cost += chroprof__minus(s->cpu, cpu);
+    s->handler.stamp = now;
+    s->handler.cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->handler.cost_ns += chroprof__minus(s->handler.cpu, cpu);
+    s->handler.window_cost += chroprof__minus(s->handler.cpu, cpu);
     chroprof__keep_budget(s);
 }
 
 /* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
 static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s, void *context)
 {
-    if (s->mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
+    if (s->set.mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
         return false;
-    s->stopped = !s->steady;
-    s->interrupted += !chroprof__goes_on(s, context) && s->resting;
+    s->handler.stopped = !s->set.steady;
+    s->handler.interrupted += !chroprof__goes_on(s, context) && s->wait.resting;
     return true;
 }
 
 /* The wait has gone on: the signals that were due in it have the stack of the one before. */
 static void chroprof__catch_wait(chroprof__core *c, chroprof__sampler *s)
 {
-    uint64_t weight = s->steady ? 0 : chroprof__signal_weight(s, 0);
-    uint64_t now = chroprof__monotonic_ns(NULL), before = s->put - 1;
+    uint64_t weight = s->set.steady ? 0 : chroprof__signal_weight(s, 0);
+    uint64_t now = chroprof__monotonic_ns(NULL), before = s->handler.put - 1;
     if (weight == 0)
         return;
-    s->ticks += weight;
-    s->window_weight += weight;
-    bool waits = c->enabled && s->put != chroprof__peek64(&s->taken);
+    s->handler.ticks += weight;
+    s->handler.window_weight += weight;
+    bool waits = c->enabled && s->handler.put != chroprof__peek64(&s->taken);
     chroprof__entry *e = waits ? chroprof__begin_entry(c, s) : NULL;
     if (!e) {
-        s->lost += c->enabled ? weight : 0;
+        s->handler.lost += c->enabled ? weight : 0;
         return;
     }
-    before = s->put - 1 < before ? s->put - 1 : before;         /* two may have become one */
+    before = s->handler.put - 1 < before ? s->handler.put - 1 : before;         /* two may have become one */
     *e = *chroprof__ring(c, before);
     e->weight = e->draws = weight;
     e->cpu_ns = 0;
-    e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
+    e->wall_ns = chroprof__or(chroprof__minus(now, s->handler.stamp), 1);
     e->stamp = e->last = chroprof__clock_here(c);
-    s->stamp = now;
+    s->handler.stamp = now;
     CHROPROF__STORE_FENCE();
-    chroprof__poke64(&s->put, s->put + 1);
+    chroprof__poke64(&s->handler.put, s->handler.put + 1);
     chroprof__wake(c);
 }
 
@@ -354,18 +355,18 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
     if (room) {
         chroprof__catch_signal(c, s, weight, context);
     } else {
-        s->ticks += weight;
-        s->lost += weight;
+        s->handler.ticks += weight;
+        s->handler.lost += weight;
     }
-    if (cut && s->mode == CHROPROF_SAMPLER_WALL && chroprof__goes_on(s, context)) {
+    if (cut && s->set.mode == CHROPROF_SAMPLER_WALL && chroprof__goes_on(s, context)) {
         cut = false;
         if (room)
             chroprof__catch_wait(c, s);
     }
-    s->interrupted += cut;
+    s->handler.interrupted += cut;
     if (weight == 0)
         return;
-    if (!s->steady)
+    if (!s->set.steady)
         chroprof__arm(s);
 }
 
@@ -373,8 +374,8 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
  * stop. */
 static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 {
-    const chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
-    return s && chroprof__peek64(&s->armed) == value;
+    const chroprof__sampler *s = c->form.magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
+    return s && chroprof__peek64(&s->timer.armed) == value;
 }
 
 #if CHROPROF__THREAD_TIMER
@@ -396,12 +397,12 @@ static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, 
  * thread. */
 static void chroprof__put_off(chroprof__sampler *s)
 {
-    if (s->steady)
+    if (s->set.steady)
         return;
-    if (s->mode == CHROPROF_SAMPLER_WALL)
-        chroprof__poke64(&s->stopped, 1);
+    if (s->set.mode == CHROPROF_SAMPLER_WALL)
+        chroprof__poke64(&s->handler.stopped, 1);
     else
-        chroprof__set_timer(s->timer, s->period_ns, 0);
+        chroprof__set_timer(s->timer.number, s->handler.period_ns, 0);
 }
 
 /* Is this signal of this thread? Others pass it on to the loop's, unless that sleeps. */
@@ -409,7 +410,7 @@ static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int 
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool here = pthread_equal(loop, pthread_self()) != 0;
-    if (chroprof__is_asleep(c) && (!here || s->mode == CHROPROF_SAMPLER_CPU)) {
+    if (chroprof__is_asleep(c) && (!here || s->set.mode == CHROPROF_SAMPLER_CPU)) {
         chroprof__put_off(s);
         return false;
     }

@@ -87,9 +87,9 @@ extern size_t chroprof__stack_size(pthread_t thread)
 
 static void chroprof__find_stack(chroprof__sampler *s)
 {
-    s->fiber_low = s->fiber_high = 0;
-    s->high = (uint64_t)(uintptr_t)chroprof__stack_top(pthread_self());
-    s->low = s->high - chroprof__stack_size(pthread_self());
+    s->stack.fiber_low = s->stack.fiber_high = 0;
+    s->stack.high = (uint64_t)(uintptr_t)chroprof__stack_top(pthread_self());
+    s->stack.low = s->stack.high - chroprof__stack_size(pthread_self());
 }
 #else
 extern int chroprof__thread_attributes(pthread_t thread, pthread_attr_t *out)
@@ -100,13 +100,13 @@ static void chroprof__find_stack(chroprof__sampler *s)
     pthread_attr_t attributes;
     void *low = NULL;
     size_t size = 0;
-    s->low = s->high = s->fiber_low = s->fiber_high = 0;
+    s->stack.low = s->stack.high = s->stack.fiber_low = s->stack.fiber_high = 0;
     if (!chroprof__thread_attributes ||     /* never: a C library without it, and no memory */
         chroprof__thread_attributes(pthread_self(), &attributes) != 0)
         return;
     (void)pthread_attr_getstack(&attributes, &low, &size);
-    s->low = (uint64_t)(uintptr_t)low;
-    s->high = s->low + size;
+    s->stack.low = (uint64_t)(uintptr_t)low;
+    s->stack.high = s->stack.low + size;
     pthread_attr_destroy(&attributes);
 }
 #endif
@@ -116,23 +116,23 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
 {
     uintptr_t unwind = 0;
     memcpy(&unwind, &o->unwind, sizeof(unwind));
-    s->mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
-    s->first_period_ns = chroprof__or(o->period_ns, 19000000u);
-    chroprof__raise(&s->first_period_ns, 100000);
-    s->period_ns = s->first_period_ns;
-    s->budget_ppm = chroprof__or(o->budget_ppm, 10000);
-    s->steady = o->steady;
-    s->unwind = unwind;
-    s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
-    s->window_weight = s->window_cost = s->pending = s->resting = 0;
-    s->wait_most = 2 * s->first_period_ns;  /* at first none is expected to be short */
-    s->stamp = chroprof__monotonic_ns(NULL);
-    s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-    s->random ^= s->stamp;
-    s->idle_ns = chroprof__random(s) % s->first_period_ns;
-    s->pid = (uint64_t)getpid();
-    s->noting = s->look_due = 0;
-    s->looked = UINT64_MAX;
+    s->set.mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    s->set.first_period_ns = chroprof__or(o->period_ns, 19000000u);
+    chroprof__raise(&s->set.first_period_ns, 100000);
+    s->handler.period_ns = s->set.first_period_ns;
+    s->set.budget_ppm = chroprof__or(o->budget_ppm, 10000);
+    s->set.steady = o->steady;
+    s->unwind.walk = unwind;
+    s->unwind.user = (uint64_t)(uintptr_t)o->unwind_user;
+    s->handler.window_weight = s->handler.window_cost = s->handler.pending = s->wait.resting = 0;
+    s->wait.most = 2 * s->set.first_period_ns;  /* at first none is expected to be short */
+    s->handler.stamp = chroprof__monotonic_ns(NULL);
+    s->handler.cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+    s->draw.random ^= s->handler.stamp;
+    s->wait.idle_ns = chroprof__random(s) % s->set.first_period_ns;
+    s->timer.pid = (uint64_t)getpid();
+    s->noting = s->look.due = 0;
+    s->look.last = UINT64_MAX;
     memset(chroprof__notes(s), 0,
            (size_t)chroprof__note_bytes(p->core->tables[CHROPROF_TABLE_DEPTH].capacity));
     memset(chroprof__callers(p->core), 0,
@@ -155,21 +155,21 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
 {
     chroprof__timer_event event;
     int timer = -1;
-    s->armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
+    s->timer.armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
     memset(&event, 0, sizeof(event));
-    event.value = s->armed;
+    event.value = s->timer.armed;
     event.signal = number;
     event.notify = CHROPROF__THREAD_SIGNAL;
     event.thread = (int32_t)chroprof__system(SYS_gettid);
-    long clock = s->mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    long clock = s->set.mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
 /* Once: then its number may be that of another one. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
-    bool armed = chroprof__peek64(&s->armed) != 0;
-    chroprof__poke64(&s->armed, 0);
+    bool armed = chroprof__peek64(&s->timer.armed) != 0;
+    chroprof__poke64(&s->timer.armed, 0);
     if (armed)
         (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
 }
@@ -190,8 +190,8 @@ static int chroprof__signal_of(const chroprof_sampler_options *o)
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     (void)p;
-    chroprof__poke64(&s->armed, 0);
-    chroprof__set_timer(s->timer, 0, 0);
+    chroprof__poke64(&s->timer.armed, 0);
+    chroprof__set_timer(s->timer.number, 0, 0);
 }
 
 static void chroprof__free_timer(chroprof__process_timer *t)
@@ -243,7 +243,7 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     chroprof__process_timer *t = chroprof__timer_of(number);
     t->thread = pthread_self();
     t->ignored = p->sampler_ignored;
-    s->armed = 1;
+    s->timer.armed = 1;
     __atomic_store_n(&t->core, p->core, __ATOMIC_SEQ_CST);
     return number;
 }
@@ -286,19 +286,19 @@ static void chroprof__end_timer(const chroprof *p)
 /* From here on it signals; a steady timer is left alone then. */
 static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
-    s->running = 1;
-    s->loads = s->loaded = s->look_at = 0;
+    s->timer.running = 1;
+    s->modules.loads = s->modules.loaded = s->look.at = 0;
     s->first_event = p->core->seq >> 1;
     chroprof__look_at_modules(p->core);
-    s->possible = s->loaded;
+    s->modules.possible = s->modules.loaded;
     chroprof__wake(p->core);
     chroprof__end_edit(p->core);
     chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
-    s->deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
-    s->stopped = 0;
-    if (s->steady)
-        chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
+    s->handler.deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
+    s->handler.stopped = 0;
+    if (s->set.steady)
+        chroprof__set_timer(s->timer.number, s->handler.period_ns, s->handler.period_ns);
     else
         chroprof__arm(s);
 }
@@ -307,7 +307,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *s, int number)
 {
     int error = errno;
-    s->armed = 0;
+    s->timer.armed = 0;
     chroprof__end_edit(p->core);
     chroprof__return_signal(number, p->sampler_ignored);
     errno = error;
@@ -346,14 +346,14 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof__begin_edit(p->core);
     chroprof__set_up_sampler(p, s, &o);
     p->sampler_timer = chroprof__make_timer(p, s, number);
-    s->timer = (uint64_t)(uint32_t)p->sampler_timer;
+    s->timer.number = (uint64_t)(uint32_t)p->sampler_timer;
     if (p->sampler_timer < 0)
         return chroprof__no_timer(p, s, number);
     p->sampler_signal = number;
-    p->sampler_pid = s->pid;
+    p->sampler_pid = s->timer.pid;
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
-    p->follows_idle = s->mode == CHROPROF_SAMPLER_WALL;
+    p->follows_idle = s->set.mode == CHROPROF_SAMPLER_WALL;
     p->sampling = true;
     chroprof__begin_signals(p, s);
     return CHROPROF_OK;
@@ -382,7 +382,7 @@ CHROPROF__COLD_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
 {
     chroprof__sampler *s = chroprof__has_block(p) ? chroprof__sampler_of(p->core) : NULL;
     if (s && !p->view)
-        s->interrupted = chroprof__minus(s->interrupted, waits);
+        s->handler.interrupted = chroprof__minus(s->handler.interrupted, waits);
 }
 
 CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
@@ -390,9 +390,9 @@ CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, siz
     if (!chroprof__is_set(p) || !p->sampling)
         return;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__poke64(&s->fiber_high, 0);    /* at no moment do the two belong to different stacks */
-    chroprof__poke64(&s->fiber_low, (uint64_t)(uintptr_t)low);
-    chroprof__poke64(&s->fiber_high, (uint64_t)(uintptr_t)low + bytes);
+    chroprof__poke64(&s->stack.fiber_high, 0); /* at no moment do the two differ */
+    chroprof__poke64(&s->stack.fiber_low, (uint64_t)(uintptr_t)low);
+    chroprof__poke64(&s->stack.fiber_high, (uint64_t)(uintptr_t)low + bytes);
 }
 #elif !defined(CHROPROF_NO_SAMPLER)
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,

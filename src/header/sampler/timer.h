@@ -96,9 +96,9 @@ static bool chroprof__has_big_stack(void)
 /* The bytes below an address, as far as its stack is known; else many. */
 static uint64_t chroprof__stack_left(const chroprof__sampler *s, uintptr_t here)
 {
-    if (here >= s->fiber_low && here < s->fiber_high)
-        return here - s->fiber_low;
-    return here >= s->low && here < s->high ? here - s->low : UINT64_MAX;
+    if (here >= s->stack.fiber_low && here < s->stack.fiber_high)
+        return here - s->stack.fiber_low;
+    return here >= s->stack.low && here < s->stack.high ? here - s->stack.low : UINT64_MAX;
 }
 
 /* Is there room for a timer signal below here? A crash handler on a small stack must live, and so
@@ -109,7 +109,7 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     const void *frame = __builtin_frame_address(0);
     uintptr_t here = (uintptr_t)frame, low = (uintptr_t)other->ss_sp;
     uint64_t left = here - low < other->ss_size ? here - low : chroprof__stack_left(s, here);
-    return left >= chroprof__stack_need(s->unwind != 0);
+    return left >= chroprof__stack_need(s->unwind.walk != 0);
 }
 
 /* The same at the start, where a timer signal could come next. */

@@ -131,7 +131,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS(name, metric, help) #name "\0" metric "\0" help "\0"
 #define CHROPROF__WORDS_ROW(name, field, unit, kind, metric, help)                                 \
     CHROPROF__WORDS(name, metric, help)
-#define CHROPROF__WORDS_COUNT(name, kind) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_COUNT(name, field, kind) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 
