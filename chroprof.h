@@ -12177,9 +12177,9 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
     return CHROPROF_OK;
 }
 
-/* What samples and stalls refer to comes after them, so that it is there. A tick may come at any
- * time, and between two moments in which stacks are renumbered there are many events: neither
- * comes at each try. If stacks were renumbered all the same, nothing is known of them. */
+/* What samples and stalls refer to comes after them, so that it is there. A timer signal may come
+ * at any time, and between two moments in which stacks are renumbered there are many events:
+ * neither comes at each try. If stacks were renumbered all the same, nothing is known of them. */
 static void chroprof__copy_samples(chroprof__copy *s)
 {
     chroprof__table_row *stacks = &s->to->tables[CHROPROF_TABLE_STACKS];
@@ -13689,7 +13689,7 @@ CHROPROF__COLD_END
 /* >>sampler: the timer, its signal and its handler.
  * Owns the signal and the timer of a profile, and of the sampler's state what the handler changes:
  * the ring's newest entries, ticks, lost, cost, deadline. Events change the last four, too, when
- * ticks are overdue.
+ * samples are overdue.
  * Relies on >>samples for the ring and for what becomes of it, on >>platform for clocks and system
  * calls. The handler calls nothing but clock_gettime and the system calls of the timer, and knows
  * its profile by the value that the timer carries, so there is nothing global; but for timers of
@@ -13824,7 +13824,7 @@ static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t inte
 }
 #else
 /* A timer of the process, and whose its signals are. It may interrupt any thread, which passes the
- * tick on to the loop's. */
+ * signal on to the loop's. */
 typedef struct chroprof__process_timer {
     const chroprof *owner;
     chroprof__core *core;      /* NULL: the signals are nobody's */
@@ -14616,7 +14616,7 @@ static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int 
     return here;
 }
 
-/* The profile whose tick this thread takes; NULL: none. */
+/* The profile whose timer signal this thread takes; NULL: none. */
 static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     chroprof__process_timer *t = chroprof__timer_of(number);
@@ -14649,8 +14649,8 @@ static bool chroprof__has_no_handler(const struct sigaction *action)
            (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
 }
 
-/* Whoever blocks a signal waits for it by other means (signalfd, sigwaitinfo), and would get our
- * ticks. */
+/* Whoever blocks a signal waits for it by other means (signalfd, sigwaitinfo), and would get
+ * ours. */
 static bool chroprof__is_blocked(int number)
 {
     sigset_t blocked;
@@ -16409,20 +16409,21 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     chroprof__report(q, &c);
 }
 
-/* How long some stays of the loop are, how many at least, and whose they are. */
-typedef struct chroprof__stays {
+/* How long some slices or iterations are, how many at least, and whose they are. */
+typedef struct chroprof__stutter {
     chroprof_rank site;        /* name NULL: iterations, of several tasks */
     uint64_t each_ns, count;
-} chroprof__stays;
+} chroprof__stutter;
 
-/* Takes the longest of these percentiles that stands for enough stays: a tenth of them is at least
- * as long as p90. */
-static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most,
-                               const chroprof_rank *site, uint64_t percentile_ns, uint64_t count)
+/* Takes the longest of these percentiles that stands for enough of them: a tenth of all is at
+ * least as long as p90. */
+static void chroprof__take_stutter(const chroprof__inquiry *q, chroprof__stutter *most,
+                                   const chroprof_rank *site, uint64_t percentile_ns,
+                                   uint64_t count)
 {
-    uint64_t floor_ns = q->stall_ns / (site ? 4 : 2);
+    uint64_t least_ns = q->stall_ns / (site ? 4 : 2);
     bool often = count / 2 >= q->totals.elapsed_ns / 1000000000 && count >= 10;
-    if (percentile_ns < floor_ns || percentile_ns < 4000000 || percentile_ns >= q->stall_ns ||
+    if (percentile_ns < least_ns || percentile_ns < 4000000 || percentile_ns >= q->stall_ns ||
         !often || percentile_ns * count <= most->each_ns * most->count)
         return;
     memset(most, 0, sizeof(*most));
@@ -16433,7 +16434,7 @@ static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most
 }
 
 /* Not what OCCUPIES tells already. Twice a second is often, and 5 % of the run is felt. */
-static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stays *most)
+static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stutter *most)
 {
     const chroprof_totals *t = &q->totals;
     const chroprof_rank *site = most->site.name != NULL ? &most->site : NULL;
@@ -16461,18 +16462,18 @@ static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stays 
 static void chroprof__find_stutters(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    chroprof__stays most;
+    chroprof__stutter most;
     chroprof_rank r;
     uint64_t cursor = CHROPROF__FIRST_SITE;
     memset(&most, 0, sizeof(most));
     while (chroprof_next_rank(q->p, &cursor, &r)) {
-        chroprof__stays_of(q, &most, &r, r.slice_p99_ns, r.measured / 100);
-        chroprof__stays_of(q, &most, &r, r.slice_p90_ns, r.measured / 10);
-        chroprof__stays_of(q, &most, &r, r.slice_p50_ns, r.measured / 2);
+        chroprof__take_stutter(q, &most, &r, r.slice_p99_ns, r.measured / 100);
+        chroprof__take_stutter(q, &most, &r, r.slice_p90_ns, r.measured / 10);
+        chroprof__take_stutter(q, &most, &r, r.slice_p50_ns, r.measured / 2);
     }
     if (most.count == 0) {
-        chroprof__stays_of(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
-        chroprof__stays_of(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
+        chroprof__take_stutter(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
+        chroprof__take_stutter(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
     }
     if (most.count > 0)
         chroprof__tell_stutters(q, &most);

@@ -456,19 +456,19 @@ static int compare_times(const void *a, const void *b)
 /* Up to where a poll has returned at once. few: what a tenth of the polls take at most. cycle: a mean
  * iteration with its wait. On a busy machine some polls take several times as long as most; where
  * that is a small part of the cycle, nearly no wait is as short. */
-static uint64_t at_once_bar(uint64_t few, uint64_t cycle)
+static uint64_t at_once_limit(uint64_t few, uint64_t cycle)
 {
-    uint64_t bar = 6 * few < AT_ONCE_NS ? 6 * few : AT_ONCE_NS;
+    uint64_t limit = 6 * few < AT_ONCE_NS ? 6 * few : AT_ONCE_NS;
     uint64_t wide = 40 * few < cycle / 100 ? 40 * few : cycle / 100;
-    bar = bar < 1000 ? 1000 : bar;
-    return bar > wide ? bar : wide;
+    limit = limit < 1000 ? 1000 : limit;
+    return limit > wide ? limit : wide;
 }
 
 /* Polls that return at once take about the same time, waits mostly more. */
 static bool tell_waits(whatif_loop *l)
 {
     size_t count = l->iteration_count, at_once = 0;
-    uint64_t *ns = (uint64_t *)calloc(count + 1, sizeof *ns), bar;
+    uint64_t *ns = (uint64_t *)calloc(count + 1, sizeof *ns), limit;
     if (ns == NULL) {
         return false;
     }
@@ -476,14 +476,14 @@ static bool tell_waits(whatif_loop *l)
         ns[i] = l->iterations[i].leave_ns - l->iterations[i].enter_ns;
     }
     qsort(ns, count, sizeof *ns, compare_times);
-    bar = at_once_bar(ns[count / 10], count > 0 ? (l->end_ns - l->begin_ns) / count : 0);
-    while (at_once < count && ns[at_once] <= bar) {
+    limit = at_once_limit(ns[count / 10], count > 0 ? (l->end_ns - l->begin_ns) / count : 0);
+    while (at_once < count && ns[at_once] <= limit) {
         at_once++;
     }
     l->poll_ns = at_once > 0 ? ns[at_once / 2] : 0;
     for (size_t i = 1; i < count; i++) {
         whatif_iteration *w = &l->iterations[i];
-        w->at_once = w->leave_ns - w->enter_ns <= bar;
+        w->at_once = w->leave_ns - w->enter_ns <= limit;
     }
     free(ns);
     return true;

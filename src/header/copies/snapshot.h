@@ -163,9 +163,9 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
     return CHROPROF_OK;
 }
 
-/* What samples and stalls refer to comes after them, so that it is there. A tick may come at any
- * time, and between two moments in which stacks are renumbered there are many events: neither
- * comes at each try. If stacks were renumbered all the same, nothing is known of them. */
+/* What samples and stalls refer to comes after them, so that it is there. A timer signal may come
+ * at any time, and between two moments in which stacks are renumbered there are many events:
+ * neither comes at each try. If stacks were renumbered all the same, nothing is known of them. */
 static void chroprof__copy_samples(chroprof__copy *s)
 {
     chroprof__table_row *stacks = &s->to->tables[CHROPROF_TABLE_STACKS];

@@ -419,7 +419,7 @@ static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int 
     return here;
 }
 
-/* The profile whose tick this thread takes; NULL: none. */
+/* The profile whose timer signal this thread takes; NULL: none. */
 static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     chroprof__process_timer *t = chroprof__timer_of(number);

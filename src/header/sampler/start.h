@@ -25,8 +25,8 @@ static bool chroprof__has_no_handler(const struct sigaction *action)
            (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
 }
 
-/* Whoever blocks a signal waits for it by other means (signalfd, sigwaitinfo), and would get our
- * ticks. */
+/* Whoever blocks a signal waits for it by other means (signalfd, sigwaitinfo), and would get
+ * ours. */
 static bool chroprof__is_blocked(int number)
 {
     sigset_t blocked;

@@ -8,7 +8,7 @@
 /* >>sampler: the timer, its signal and its handler.
  * Owns the signal and the timer of a profile, and of the sampler's state what the handler changes:
  * the ring's newest entries, ticks, lost, cost, deadline. Events change the last four, too, when
- * ticks are overdue.
+ * samples are overdue.
  * Relies on >>samples for the ring and for what becomes of it, on >>platform for clocks and system
  * calls. The handler calls nothing but clock_gettime and the system calls of the timer, and knows
  * its profile by the value that the timer carries, so there is nothing global; but for timers of
@@ -143,7 +143,7 @@ static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t inte
 }
 #else
 /* A timer of the process, and whose its signals are. It may interrupt any thread, which passes the
- * tick on to the loop's. */
+ * signal on to the loop's. */
 typedef struct chroprof__process_timer {
     const chroprof *owner;
     chroprof__core *core;      /* NULL: the signals are nobody's */

@@ -1,5 +1,5 @@
-/* writers/findings_stutters.h: what occupies the loop, by little or by much: one site, or stays
- * below the threshold of a stall that come all the time */
+/* writers/findings_stutters.h: what occupies the loop, by little or by much: one site, or slices
+ * and iterations below the threshold of a stall that come all the time */
 #pragma once
 #include "../interface/types.h"
 #include "../interface/reading.h"
@@ -54,20 +54,21 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     chroprof__report(q, &c);
 }
 
-/* How long some stays of the loop are, how many at least, and whose they are. */
-typedef struct chroprof__stays {
+/* How long some slices or iterations are, how many at least, and whose they are. */
+typedef struct chroprof__stutter {
     chroprof_rank site;        /* name NULL: iterations, of several tasks */
     uint64_t each_ns, count;
-} chroprof__stays;
+} chroprof__stutter;
 
-/* Takes the longest of these percentiles that stands for enough stays: a tenth of them is at least
- * as long as p90. */
-static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most,
-                               const chroprof_rank *site, uint64_t percentile_ns, uint64_t count)
+/* Takes the longest of these percentiles that stands for enough of them: a tenth of all is at
+ * least as long as p90. */
+static void chroprof__take_stutter(const chroprof__inquiry *q, chroprof__stutter *most,
+                                   const chroprof_rank *site, uint64_t percentile_ns,
+                                   uint64_t count)
 {
-    uint64_t floor_ns = q->stall_ns / (site ? 4 : 2);
+    uint64_t least_ns = q->stall_ns / (site ? 4 : 2);
     bool often = count / 2 >= q->totals.elapsed_ns / 1000000000 && count >= 10;
-    if (percentile_ns < floor_ns || percentile_ns < 4000000 || percentile_ns >= q->stall_ns ||
+    if (percentile_ns < least_ns || percentile_ns < 4000000 || percentile_ns >= q->stall_ns ||
         !often || percentile_ns * count <= most->each_ns * most->count)
         return;
     memset(most, 0, sizeof(*most));
@@ -78,7 +79,7 @@ static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most
 }
 
 /* Not what OCCUPIES tells already. Twice a second is often, and 5 % of the run is felt. */
-static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stays *most)
+static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stutter *most)
 {
     const chroprof_totals *t = &q->totals;
     const chroprof_rank *site = most->site.name != NULL ? &most->site : NULL;
@@ -106,18 +107,18 @@ static void chroprof__tell_stutters(chroprof__inquiry *q, const chroprof__stays 
 static void chroprof__find_stutters(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    chroprof__stays most;
+    chroprof__stutter most;
     chroprof_rank r;
     uint64_t cursor = CHROPROF__FIRST_SITE;
     memset(&most, 0, sizeof(most));
     while (chroprof_next_rank(q->p, &cursor, &r)) {
-        chroprof__stays_of(q, &most, &r, r.slice_p99_ns, r.measured / 100);
-        chroprof__stays_of(q, &most, &r, r.slice_p90_ns, r.measured / 10);
-        chroprof__stays_of(q, &most, &r, r.slice_p50_ns, r.measured / 2);
+        chroprof__take_stutter(q, &most, &r, r.slice_p99_ns, r.measured / 100);
+        chroprof__take_stutter(q, &most, &r, r.slice_p90_ns, r.measured / 10);
+        chroprof__take_stutter(q, &most, &r, r.slice_p50_ns, r.measured / 2);
     }
     if (most.count == 0) {
-        chroprof__stays_of(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
-        chroprof__stays_of(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
+        chroprof__take_stutter(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
+        chroprof__take_stutter(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
     }
     if (most.count > 0)
         chroprof__tell_stutters(q, &most);
