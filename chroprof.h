@@ -14338,7 +14338,7 @@ static bool chroprof__goes_on(chroprof__sampler *s, void *context)
     number = chroprof__call_to_go_on(chroprof__call_before(next), a);
     if (number < 0)
         return false;
-    chroprof__poke64(&s->handler.stopped, !s->set.steady);  /* a handler of the host's may jump out of this */
+    chroprof__poke64(&s->handler.stopped, !s->set.steady); /* a host's handler may jump out */
     result = chroprof__system(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
                               (long)a[5]);
     result = result == -1 ? -(long)errno : result;
@@ -14527,7 +14527,7 @@ static void chroprof__catch_wait(chroprof__core *c, chroprof__sampler *s)
         s->handler.lost += c->enabled ? weight : 0;
         return;
     }
-    before = s->handler.put - 1 < before ? s->handler.put - 1 : before;         /* two may have become one */
+    before = s->handler.put - 1 < before ? s->handler.put - 1 : before; /* two may have become one */
     *e = *chroprof__ring(c, before);
     e->weight = e->draws = weight;
     e->cpu_ns = 0;
