@@ -330,7 +330,7 @@ static void chroprof__catch_wait(chroprof__core *c, chroprof__sampler *s)
         s->handler.lost += c->enabled ? weight : 0;
         return;
     }
-    before = s->handler.put - 1 < before ? s->handler.put - 1 : before; /* two may have become one */
+    before = s->handler.put - 1 < before ? s->handler.put - 1 : before; /* two became one */
     *e = *chroprof__ring(c, before);
     e->weight = e->draws = weight;
     e->cpu_ns = 0;
