@@ -467,7 +467,8 @@ TEST(a_file_of_another_version_blocks_nobody)
         FILE *file;
         leave_behind(path, true, 0);
         file = fopen(path, "r+");
-        CHECK(file != NULL && fseek(file, (long)offsetof(chroprof__core, form.layout), SEEK_SET) == 0);
+        CHECK(file != NULL &&
+              fseek(file, (long)offsetof(chroprof__core, form.layout), SEEK_SET) == 0);
         CHECK(fputc(1, file) == 1 && fclose(file) == 0);
         CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_VERSION);
         CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
