@@ -15856,6 +15856,7 @@ typedef struct chroprof__inquiry {
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
+    char no_text[1];               /* empty: gcc makes writable data of a pair of literals */
 } chroprof__inquiry;
 
 /* What may be a finding, and what is said of it so far. Each function that makes one says what the
@@ -16297,7 +16298,7 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
     } else {
         bool within = !wait.estimated && *wait.within != 0;
         c->name = within ? wait.within : c->name;
-        c->file = within ? "" : c->file;
+        c->file = within ? q->no_text : c->file;
         chroprof__tell(c, ": ", NULL);
         chroprof__tell_site(c);
         chroprof__tell(c, " ", NULL);
@@ -17221,7 +17222,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     chroprof_read_options(p, &options);
     q->stall_ns = options.stall_ns;
     q->max_events = options.max_events;
-    q->top[0].name = q->top[0].file = "";
+    q->top[0].name = q->top[0].file = q->no_text;
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
         q->stall = stall.length_ns > q->stall.length_ns ? stall : q->stall;

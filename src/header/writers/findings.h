@@ -592,7 +592,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     chroprof_read_options(p, &options);
     q->stall_ns = options.stall_ns;
     q->max_events = options.max_events;
-    q->top[0].name = q->top[0].file = "";
+    q->top[0].name = q->top[0].file = q->no_text;
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
         q->stall = stall.length_ns > q->stall.length_ns ? stall : q->stall;

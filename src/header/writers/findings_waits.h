@@ -133,7 +133,7 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
     } else {
         bool within = !wait.estimated && *wait.within != 0;
         c->name = within ? wait.within : c->name;
-        c->file = within ? "" : c->file;
+        c->file = within ? q->no_text : c->file;
         chroprof__tell(c, ": ", NULL);
         chroprof__tell_site(c);
         chroprof__tell(c, " ", NULL);

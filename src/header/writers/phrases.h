@@ -56,6 +56,7 @@ typedef struct chroprof__inquiry {
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
+    char no_text[1];               /* empty: gcc makes writable data of a pair of literals */
 } chroprof__inquiry;
 
 /* What may be a finding, and what is said of it so far. Each function that makes one says what the
