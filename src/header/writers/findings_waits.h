@@ -145,9 +145,9 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
     return true;
 }
 
-/* The work of a tenth of the whole windows, those with most, and their time. False: there are too
- * few windows, or all are much alike: of the run so much was work. */
-static bool chroprof__busiest_tenth(const chroprof__inquiry *q, uint32_t run_ppm, uint64_t *tenth)
+/* The work of a tenth of the whole windows, or of more that are as busy, and their time. False: of
+ * too few windows. */
+static bool chroprof__busiest_tenth(const chroprof__inquiry *q, uint64_t *tenth)
 {
     uint32_t count[101];
     uint64_t work_ns[101], width_ns = 0, some = 0, all = chroprof_windows(q->p, NULL, 0);
@@ -169,32 +169,39 @@ static bool chroprof__busiest_tenth(const chroprof__inquiry *q, uint32_t run_ppm
         tenth[0] += work_ns[k];
     }
     tenth[1] = some * width_ns;
-    return all >= 20 && some * 5 <= all && chroprof__is_part(tenth[0], tenth[1], run_ppm + 50001);
+    return all >= 20;
 }
 
 /* At which load would a wait no longer be left? Below 60 % there is room for much more. Where the
  * figures can be trusted, and work comes with load: not of a program that hangs or spins, of its
- * start, or of a few iterations. */
+ * start, or of a few iterations. One that is full at times has no room then, whatever its mean. */
 static void chroprof__find_saturation(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     uint64_t apart_ns = t->start_ns + t->exit_ns, work_ns = chroprof__minus(q->work, apart_ns);
-    uint64_t run_ns = chroprof__minus(t->elapsed_ns, apart_ns), tenth[2];
+    uint64_t run_ns = chroprof__minus(t->elapsed_ns, apart_ns);
+    uint64_t figures[] = { run_ns / (work_ns / 10 + 1), work_ns, run_ns, 0, 0, work_ns, run_ns };
+    uint64_t *tenth = figures + 3;
     uint32_t ppm = chroprof__ppm(work_ns, run_ns);
-    const uint64_t figures[] = { run_ns / (work_ns / 10 + 1), work_ns, run_ns };
+    bool uneven;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SATURATES, CHROPROF__PLACE_SATURATES,
                                          NULL, work_ns);
     c.share_of = run_ns;
     if (ppm < 600000 || work_ns < 1000000000 || t->iterations < 100 ||
         (q->count > 0 && q->keys[0] >> 32 >= CHROPROF__PLACE_SPINS))
         return;
-    if (figures[0] > 10)
+    uneven = chroprof__busiest_tenth(q, tenth) &&
+             chroprof__is_part(tenth[0], tenth[1], ppm + 50001);
+    if (uneven && chroprof__is_part(tenth[0], tenth[1], 950000))
+        chroprof__tell(&c, "The loop is full at times: it was busy for %p of its busiest tenth, "
+                           "and for %p of the run", tenth);
+    else if (figures[0] > 10)
         chroprof__tell(&c, "The loop has room for at most %f times this load: it was busy for %p "
                            "of the run", figures);
     else
         chroprof__tell(&c, "The loop has next to no room for more load: it was busy for %p of the "
                            "run", figures + 1);
-    if (chroprof__busiest_tenth(q, ppm, tenth))
+    if (uneven && !chroprof__is_part(tenth[0], tenth[1], 950000))
         chroprof__tell(&c, ", and for %p of its busiest tenth", tenth);
     chroprof__tell(&c, ".", NULL);
     chroprof__report(q, &c);
