@@ -125,19 +125,21 @@ static void write_function(sheet *s, const cause_text *t)
     put_or_wrap(s, t, put_end);
 }
 
-static void put_others(char *words, size_t size, size_t others)
+static void put_others(char *words, size_t size, const verdict *v)
 {
     words[0] = '\0';
-    if (others > 0) {
-        (void)snprintf(words, size, "; %zu more such stall%s", others, others == 1 ? "" : "s");
+    if (v->others > 0) {
+        (void)snprintf(words, size, "; %zu more %sstall%s%s", v->others,
+                       v->differs ? "" : "such ", v->others == 1 ? "" : "s",
+                       v->differs ? ", partly in other code" : "");
     }
 }
 
 static void put_share(char *words, size_t size, uint64_t part, const verdict *v)
 {
     const char *least = v->all > v->weight ? "at least " : "";
-    char others[60];
-    put_others(others, sizeof others, v->others);
+    char others[80];
+    put_others(others, sizeof others, v);
     if (code_is_few(v->all)) {
         (void)snprintf(words, size, "  (%s%" PRIu64 " of %" PRIu64 " sample%s%s)", least, part,
                        v->all, v->all == 1 ? "" : "s", others);
@@ -332,7 +334,7 @@ static void write_taker(sheet *s, const cause *c, const stall_cause *one)
     const bool within = waits && t->within.length > 0;
     char name[80] = "";
     char does[100] = "";
-    char others[60];
+    char others[80];
     char end[140] = "";
     stack_frame frame;
     call named;
@@ -345,7 +347,7 @@ static void write_taker(sheet *s, const cause *c, const stall_cause *one)
     named.name = within ? t->within : t->name;
     named.file = within ? json_word("") : t->file;
     named.line = t->line;
-    put_others(others, sizeof others, one->verdict.others);
+    put_others(others, sizeof others, &one->verdict);
     if (waits && json_unescape(t->call, name, sizeof name)) {
         code_wait_words(name, does, sizeof does);
         (void)snprintf(end, sizeof end, "  (%" PRIu64 " wait%s, %s in all%s)", t->waits,
@@ -397,6 +399,25 @@ static json_text task_of(const cause *c, const call *one)
     return root != SIZE_MAX ? c->stacks->frames[root].name : json_word("");
 }
 
+/* What most of a stall was in, below the function that is named. */
+static const step *step_below(const verdict *v)
+{
+    return v->found.library.call != NULL ? &v->found.library : &v->found.inner;
+}
+
+static bool is_below_alike(const stall_cause *a, const stall_cause *b)
+{
+    return compare_text(step_below(&a->verdict)->call->name,
+                        step_below(&b->verdict)->call->name) == 0;
+}
+
+/* Two stalls of one function, nearly all of each in another one below it: two causes. */
+static bool is_of_another(const stall_cause *a, const stall_cause *b)
+{
+    return !is_below_alike(a, b) && step_below(&a->verdict)->weight * 5 >= a->verdict.weight * 4 &&
+           step_below(&b->verdict)->weight * 5 >= b->verdict.weight * 4;
+}
+
 /* Is of two stalls the same to be said? */
 static bool is_same_cause(const cause *c, const stall_cause *a, const stall_cause *b)
 {
@@ -407,7 +428,7 @@ static bool is_same_cause(const cause *c, const stall_cause *a, const stall_caus
     }
     if (a->how == BY_SAMPLES) {
         return compare_text(x->name, y->name) == 0 && compare_text(x->file, y->file) == 0 &&
-               compare_text(task_of(c, x), task_of(c, y)) == 0;
+               compare_text(task_of(c, x), task_of(c, y)) == 0 && !is_of_another(a, b);
     }
     if (a->how == BY_ADDRESS) {
         return (a->place == NULL) == (b->place == NULL) &&
@@ -430,6 +451,7 @@ static void add_stall_cause(const cause *c, stall_cause *rows, size_t *count, si
     }
     if (i < *count) {
         rows[i].verdict.others++;
+        rows[i].verdict.differs |= one->how == BY_SAMPLES && !is_below_alike(&rows[i], one);
     } else if (i < most) {
         rows[i] = *one;
         ++*count;

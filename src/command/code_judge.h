@@ -57,7 +57,8 @@ typedef struct verdict {
     cause_found found;
     uint64_t weight;           /* of the samples whose stacks are known */
     uint64_t all;              /* more: some were at places that were not kept */
-    size_t others;             /* shorter stalls of which the same is to be said */
+    size_t others;             /* shorter stalls of the same function */
+    bool differs;              /* some of them are mostly in other code below it */
 } verdict;
 
 /* Of all stacks of a profile. false, with a message or out of memory; close it then too. */
