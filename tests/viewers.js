@@ -1319,10 +1319,25 @@ async function testStalls() {
     });
     ok('what_is_left_out_has_its_sites', left.length > 0 && left.every(([gap, told]) =>
         told <= 1.01 * gap + 1 && told > gap / 2), JSON.stringify(left));
+    /* the longest slice has a row though its steps are left out, and no other site claims one */
+    const among = await page.evaluate(() => {
+        const p = shown(), share = (site, exec_ns, slice_max_ns) => ({ site, name: 's' + site,
+            file: '', line: 0, exec_ns, slice_max_ns });
+        const path = p.raw.paths.find(row => row.site === 2) || p.raw.paths[0];
+        const rows = leftOutRows(p, { shares: [share(900, 75, 72), share(path.site, 40, 9)] },
+            [{ path: path.id, ns: 20 }, { path: UNKNOWN, ns: 95 }]);
+        return rows.map(row => row.textContent.replace(/\u00a0/g, ' ')).join('; ');
+    });
+    ok('longest_slice_has_its_row', /^of these(\S+) 75 ns \(longest slice 72 ns\); of these\S+ 20 ns$/
+        .test(among), among);
     ok('in_order_over_the_width', order.wide > 0.9, order.wide);
     ok('in_order_keeps_the_long_ones', order.long && order.rows <= 130 &&
         order.time[0] === order.time[1], JSON.stringify(order));
     await done(page, 'stalls');
+    const narrow = await open(file('server.html'), { width: 390 });
+    same('taken_by_at_every_width', await narrow.$$eval('#stalls-table td.taken', list =>
+        list.filter(cell => cell.checkVisibility() && cell.querySelector('.name')).length), 8);
+    await done(narrow, 'stalls_narrow');
     const calm = await open(file('calm.html'));
     ok('no_stalls_no_table', !(await visible(calm, '#stalls')), 'a section without a stall');
     await done(calm, 'calm');

@@ -66,9 +66,22 @@ function slowSite(p, slow) {
             (slow.of_run ? '' : ', of the last minutes')));
 }
 
+/* Callbacks alone have neither a delay nor a life; with a full table nobody knows. */
+function hasNoFutures(p) {
+    const t = p.totals, some = row => row.latency_max_ns > 0 || row.waiting_ns > 0 ||
+        row.delay_ns > 0 || row.live > 0 || row.abandoned > 0 || row.cancelled > 0 ||
+        row.failed > 0 || row.stillborn > 0;
+    return p.raw.chroprof >= 3 && t.events > 0 && t.delay_ns === 0 && t.live === 0 &&
+        p.raw.futures.length === 0 && (p.raw.slowest || []).length === 0 && !p.sites.some(some) &&
+        !p.raw.tables.some(row => row.dropped > 0);
+}
+
 function showSlowest() {
     const p = shown(), rows = slowestRows(p), all = (p.raw.slowest || []).length;
-    $('slowest').hidden = rows.length === 0;
+    const none = hasNoFutures(p);
+    $('slowest').hidden = rows.length === 0 && !none;
+    $('slowest-none').hidden = !none;
+    $('slowest-legend').hidden = $('slowest-scroll').hidden = $('slowest-count').hidden = none;
     $('slowest-count').textContent = (brushed() ? 'of the whole run, ' : '') +
         (rows.every(isExplained) || !rows.some(isExplained) ? 'slowest first'
             : 'those that are explained first');

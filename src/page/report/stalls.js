@@ -190,11 +190,14 @@ function orderOf(p, stall) {
 }
 
 const SPELLS = 60;         // of a stall in order; what is shorter stands between them as one row
+const SPELLS_SHORT = 20;   // as many stay however short they are
 
 /* The longest spells stay, each in its place; those between two of them are one. */
 function longSpells(spells) {
+    const least = sum(spells, spell => spell.ns) / 1000;
     const long = new Set(spells.slice().sort((a, b) => (b.path === UNKNOWN) - (a.path === UNKNOWN) ||
-        b.ns - a.ns).slice(0, SPELLS)), kept = [];
+        b.ns - a.ns).slice(0, SPELLS).filter((spell, i) => i < SPELLS_SHORT || spell.ns >= least));
+    const kept = [];
     spells.forEach(spell => {
         const last = kept[kept.length - 1];
         if (long.has(spell)) {
@@ -220,14 +223,18 @@ function leftOut(p, stall, spells) {
     const gap = spells.find(spell => spell.path === UNKNOWN);
     spells.filter(spell => !spell.early && sites.has(spell.path))
         .forEach(spell => addTo(shown, sites.get(spell.path), spell.ns));
-    return stall.shares.map(share => ({ share, ns: share.exec_ns - (shown.get(share.site) || 0) }))
+    return stall.shares.map(share => ({ share, ns: share.exec_ns - (shown.get(share.site) || 0),
+        longest: share.slice_max_ns > (shown.get(share.site) || 0) }))
         .filter(({ share, ns }) => share.site > 0 && ns > gap.ns / 100).sort((a, b) => b.ns - a.ns);
 }
 
-function leftOutWords(p, stall, spells) {
-    return leftOut(p, stall, spells).slice(0, 4).flatMap(({ share, ns }, i) => [i > 0 ? ', ' : ': ',
-        nameOf(shareName(share)), ' ' + time(ns) + (share.slice_max_ns * 2 > ns
-            ? ' (longest slice ' + time(share.slice_max_ns) + ')' : '')]);
+/* A row for each: the steps around may be short, while those left out are the stall itself. */
+function leftOutRows(p, stall, spells) {
+    return leftOut(p, stall, spells).slice(0, 6).map(({ share, ns, longest }) => el('li', { class: 'among' },
+        el('span', { class: 'at' }, 'of these'), swatch(stallColour(share)),
+        nameOf(shareName(share)), ' ', el('b', null, time(ns)),
+        longest && share.slice_max_ns * 2 > ns && share.slice_max_ns <= ns
+            ? ' (longest slice ' + time(share.slice_max_ns) + ')' : ''));
 }
 
 /* A bar as long as the stall, and below it the same in words. */
@@ -241,11 +248,11 @@ function orderView(p, stall) {
     const bar = el('div', { class: 'shares', 'aria-hidden': 'true' }, ...inside.map(spell =>
         el('span', { title: spellName(s, spell, left) + ' ' + time(spell.ns), style: {
             width: 100 * spell.ns / stall.length_ns + '%', background: fill(spell) } })));
-    return [bar, el('ol', { class: 'order' }, ...kept.map(spell => el('li',
+    return [bar, el('ol', { class: 'order' }, ...kept.flatMap(spell => [el('li',
         { class: spell.early || spell.brief || spell.path === UNKNOWN ? 'note' : null },
         el('span', { class: 'at' }, spell.early ? 'before' : '+' + time(spell.from - stall.start_ns)),
-        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns)),
-        ...(spell.path === UNKNOWN && !spell.brief ? leftOutWords(p, stall, spells) : []))))];
+        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns))),
+    ...(spell.path === UNKNOWN && !spell.brief ? leftOutRows(p, stall, spells) : [])]))];
 }
 
 const stallId = stall => String(stall.start_ns);
@@ -280,14 +287,14 @@ function showStalls() {
         p.stalls.length + ' kept' + (brushed() ? ', ' + sorted.length + ' of them in the interval'
             : '') + ', longest first';
     const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);
-    const bar = coded ? 'left optional2' : 'left';
+    const bar = 'left optional2';
     fillTable($('stalls-table'), [['length'], 'at', ['kind', 'left optional2'], ['where it went', bar],
-        ['taken by', 'left optional2'], ...(coded ? [['code', 'left']] : []),
+        ['taken by', 'left'], ...(coded ? [['code', 'left']] : []),
         ['events', 'optional']],
         sorted.slice(0, most).flatMap(s => stallRows(p, s, [
             el('span', null, el('b', null, time(s.length_ns)), orderButton(p, s)),
             wayToStall(p, s), [s.kind, 'left optional2'], [stallBar(s), bar],
-            [stallWords(s), 'left optional2'], ...(coded ? [stallCodeCell(p, s)] : []),
+            [stallWords(s), 'left taken'], ...(coded ? [stallCodeCell(p, s)] : []),
             [count(s.events), 'optional']])));
     $('stalls-all').hidden = sorted.length <= most;
     $('stalls-all').textContent = 'Show all ' + sorted.length;

@@ -139,10 +139,15 @@ function showTiles(p) {
         ...t.exit_ns >= 1e6 ? [['Exit', time(t.exit_ns), 'after the loop was over']] : [],
         ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)],
         ['Longest iteration', time(t.iteration_max_ns), 'p99 ' + time(t.iteration_p99_ns)],
-        ['Delay', time(t.delay_ns), 'ready, not running'],
+        hasNoFutures(p) ? ['Delay', '–', 'no futures reported',
+            'Only futures are ready before they run, and this program reports none']
+            : ['Delay', time(t.delay_ns), 'ready, not running'],
+        ...t.hidden_p99_ns >= 1000 && !t.estimated ? [['Hidden delay', '≈\u00a0' +
+            time(t.hidden_ns), 'on average, p99 ' + time(t.hidden_p99_ns),
+        'An estimate of how long data waits for the poll']] : [],
         ['Live futures', count(t.live), plural(p.sites.length, 'site') + ', ' +
             plural(p.raw.paths.length, 'path')]];
-    $('tiles').replaceChildren(...tiles.map(([name, value, small]) => el('div', null,
+    $('tiles').replaceChildren(...tiles.map(([name, value, small, title]) => el('div', { title },
         el('dt', null, name), el('dd', null, value, el('small', null, small)))));
 }
 
