@@ -411,11 +411,15 @@ static bool is_below_alike(const stall_cause *a, const stall_cause *b)
                         step_below(&b->verdict)->call->name) == 0;
 }
 
+static bool is_mostly_below(const verdict *v)
+{
+    return !code_is_few(v->all) && step_below(v)->weight * 5 >= v->all * 4;
+}
+
 /* Two stalls of one function, nearly all of each in another one below it: two causes. */
 static bool is_of_another(const stall_cause *a, const stall_cause *b)
 {
-    return !is_below_alike(a, b) && step_below(&a->verdict)->weight * 5 >= a->verdict.weight * 4 &&
-           step_below(&b->verdict)->weight * 5 >= b->verdict.weight * 4;
+    return !is_below_alike(a, b) && is_mostly_below(&a->verdict) && is_mostly_below(&b->verdict);
 }
 
 /* Is of two stalls the same to be said? */

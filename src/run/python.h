@@ -24,10 +24,11 @@
 #endif
 
 enum {
-    PYTHON_FRAMES = 200,       /* of a stack */
+    PYTHON_FRAMES = 200,       /* of a stack: the innermost ones, and the outermost one */
+    PYTHON_DEPTH = 1200,       /* frames that are read for it: Python's own limit is 1000 */
     PYTHON_EVALS = 100,
     PYTHON_THREADS = 1000,     /* that are looked through */
-    PYTHON_NAME = 200, PYTHON_FILE = 600,  /* bytes of texts, which have a quarter as many characters */
+    PYTHON_NAME = 200, PYTHON_FILE = 600,  /* bytes of texts */
     PYTHON_TABLE = 16 << 10    /* bytes of a line table that are read */
 };
 
@@ -112,6 +113,7 @@ static inline uint64_t python_thread(const python_place *p, uint64_t number)
             }
             ok = ok && python_word(p, thread + l->next_thread, &thread);
         }
+        left -= left > 0;                   /* a list of interpreters may lead to itself */
         ok = ok && python_word(p, interpreter + l->next_interpreter, &interpreter);
     }
     return 0;
@@ -119,18 +121,24 @@ static inline uint64_t python_thread(const python_place *p, uint64_t number)
 
 /* >>python frames */
 
-/* Those of one call of the interpreter's loop, the innermost first; false: they make no sense. */
+/* Those of one call of the interpreter's loop, the innermost first; false: they make no sense, or
+ * are more than *left. Where there is no room for more the outermost one takes the last place. */
 static inline bool python_eval(const python_place *p, uint64_t cframe, uint64_t frame,
                                uint64_t outer_frame, python_frame *out, uint32_t *count,
-                               uint32_t capacity)
+                               uint32_t capacity, uint32_t *left)
 {
     const python_layout *l = p->layout;
     unsigned char bytes[96];
     bool entry = false;
     while (!entry) {
-        python_frame *f = &out[*count];
+        uint32_t place = *count < capacity ? *count : capacity - 1;
+        python_frame *f = &out[place];
         uint64_t at;
-        if (*count == capacity || frame == 0 || frame % 8 != 0 || l->frame_bytes > sizeof bytes ||
+        if (*left == 0) {
+            return false;
+        }
+        *left -= 1;
+        if (frame == 0 || frame % 8 != 0 || l->frame_bytes > sizeof bytes ||
             !p->read(p->user, frame, bytes, l->frame_bytes) || bytes[l->entry] > 1 ||
             bytes[l->owner] > 2) {
             return false;
@@ -142,7 +150,7 @@ static inline bool python_eval(const python_place *p, uint64_t cframe, uint64_t 
         f->entry = entry;
         f->code = python_word_in(bytes, l->code);
         f->offset = (uint32_t)(at - f->code - l->bytecode);
-        *count += 1;
+        *count = place + 1;
         frame = python_word_in(bytes, l->caller);
     }
     return frame == outer_frame;
@@ -157,15 +165,21 @@ static inline uint32_t python_stack(const python_place *p, uint64_t thread, pyth
     uint64_t cframe = 0;
     uint64_t frame = 0;
     uint32_t count = 0;
-    bool ok = thread != 0 && python_word(p, thread + l->cframe, &cframe) &&
+    uint32_t left = PYTHON_DEPTH;
+    bool ok = thread != 0 && capacity > 0 && python_word(p, thread + l->cframe, &cframe) &&
               python_word(p, cframe + l->current, &frame);
     for (unsigned k = 0; ok && k < PYTHON_EVALS && cframe != thread + l->root_cframe; k++) {
         uint64_t outer = 0;
         uint64_t outer_frame = 0;
         uint32_t before = count;
+        python_frame last = out[capacity - 1];
         ok = python_word(p, cframe + l->outer, &outer) &&
              python_word(p, outer + l->current, &outer_frame);
-        if (!ok || !python_eval(p, cframe, frame, outer_frame, out, &count, capacity)) {
+        if (!ok || !python_eval(p, cframe, frame, outer_frame, out, &count, capacity, &left)) {
+            if (ok && left == 0) {
+                return count;               /* those that were read are right */
+            }
+            out[capacity - 1] = last;
             return before;
         }
         cframe = outer;
@@ -247,7 +261,7 @@ static inline bool python_text(const python_place *p, uint64_t object, bool end,
     unsigned char head[48];
     size_t used = 0;
     uint32_t state, unit;
-    uint64_t length, skipped = 0;
+    uint64_t length, most, skipped = 0;
     if (object == 0 || object % 8 != 0 || l->ascii > sizeof head ||
         !p->read(p->user, object, head, l->ascii) ||
         python_word_in(head, l->type) != p->text_type) {
@@ -260,9 +274,10 @@ static inline bool python_text(const python_place *p, uint64_t object, bool end,
         length > 1u << 20) {
         return false;
     }
-    if (length > size / 4) {
-        skipped = end ? length - size / 4 : 0;
-        length = size / 4;
+    most = (state >> 6 & 1) != 0 ? size - 6 : (size - 6) / (unit == 4 ? 4 : unit + 1);
+    if (length > most) {
+        skipped = end ? length - most : 0;
+        length = most;
     }
     if (!p->read(p->user, object + ((state >> 6 & 1) != 0 ? l->ascii : l->compact) + skipped * unit,
                  bytes, length * unit)) {

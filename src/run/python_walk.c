@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@
 #include "board.h"
 #include "python.h"
 
-enum { BLOCK = 1024, BLOCKS = 32, LINES = 512 };
+enum { BLOCK = 1024, BLOCKS = 32, LINES = 512, BUSY = 10000 };
 
 /* An address that was made, by function and place in it. */
 typedef struct made_line {
@@ -198,13 +199,24 @@ uint32_t python_version(void)
 
 void python_thread_begin(python_room **room)
 {
-    static bool busy;          /* one thread at a time; another one does without */
+    static pid_t busy;         /* the process of the thread that is in here; a fork copies it */
+    const pid_t own = getpid();
     void *made = *room;
     python_room *old = *room;
+    pid_t other = 0;
     *room = NULL;
-    if (python.folder == NULL || python.sealed ||
-        __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {
+    if (python.folder == NULL || python.sealed) {
         return;
+    }
+    for (int k = 0; !__atomic_compare_exchange_n(&busy, &other, own, false, __ATOMIC_ACQUIRE,
+                                                 __ATOMIC_RELAXED); k++) {
+        if (k == BUSY) {
+            return;                         /* it does without names */
+        }
+        if (other == own) {
+            other = 0;
+            (void)sched_yield();
+        }
     }
     if (python.place.layout == NULL) {
         find_python();
@@ -222,7 +234,7 @@ void python_thread_begin(python_room **room)
         old->number = (uint64_t)syscall(SYS_gettid);
         *room = old;
     }
-    __atomic_clear(&busy, __ATOMIC_RELEASE);
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
 void python_seal(void)
@@ -244,6 +256,7 @@ void python_note(python_room *room, python_noted *noted, bool known, uintptr_t l
     python_frame frames[PYTHON_NOTED];
     uint64_t thread, frame, outer, outer_frame;
     uint64_t cframe = 0;
+    uint32_t left = PYTHON_NOTED;
     if (known && noted->cframe >= low && noted->cframe < high - 2 * sizeof low &&
         *(const volatile uintptr_t *)(noted->cframe + l->current) == noted->current) {
         return;                             /* a word of this thread's own stack */
@@ -259,7 +272,7 @@ void python_note(python_room *room, python_noted *noted, bool known, uintptr_t l
     }
     noted->cframe = (uintptr_t)cframe;
     noted->current = (uintptr_t)frame;
-    if (python_eval(&p, cframe, frame, outer_frame, frames, &noted->count, PYTHON_NOTED)) {
+    if (python_eval(&p, cframe, frame, outer_frame, frames, &noted->count, PYTHON_NOTED, &left)) {
         noted->offset = frames[0].offset;
         for (uint32_t i = 0; i < noted->count; i++) {
             noted->frames[i] = frames[i].frame;
