@@ -1004,6 +1004,16 @@ async function testTimelineWays(page, profile) {
         ok('who_delayed_it', (await text(page, '#steps-status [data-part=delay_ns]'))
             .includes(delayed.name) && delayed.name.length > 2, delayed.name);
     }
+    ok('parts_by_steps_add_up', await page.evaluate(() => shown().raw.slowest.every(slow => {
+        const parts = slowParts(shown(), slow);
+        const whole = SLOW_PARTS.reduce((all, [name]) => all + parts[name], 0);
+        return Math.abs(whole - slow.latency_ns) <= 2 && parts.unseen_ns <= slow.unseen_ns;
+    })), 'parts of a slow future do not add up to its latency');
+    await page.type('#find', 'request_timeout');
+    await settle(page);
+    ok('search_finds_what_never_ran', (await text(page, '#steps-status'))
+        .includes('request_timeout: created, never ran'), await text(page, '#steps-status'));
+    await page.$eval('#find', node => { node.value = ''; });
     await page.type('#find', 'render_page');
     await settle(page);
     ok('search_counts', /activations? on the stack found/.test(await text(page, '#steps-status')),

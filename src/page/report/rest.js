@@ -1,14 +1,20 @@
 /* >>rest */
 
+/* Who created the futures of each path. */
+function creatorsOf(p) {
+    const names = new Map(p.raw.paths.map(row => [row.id, row.name || '(no name)']));
+    return new Map(p.raw.paths.map(row => [row.id, names.get(row.parent)]));
+}
+
 function showFutures(p) {
     const futures = p.raw.futures.slice().sort((a, b) => a.since_ns - b.since_ns).slice(0, 200);
-    const now = p.totals.elapsed_ns;
+    const now = p.totals.elapsed_ns, creators = creatorsOf(p);
     $('futures-note').textContent = count(p.totals.live) + ' live at the end' +
         (p.totals.live > futures.length ? ', ' + futures.length + ' of them listed' : '') + '.';
     $('futures-more').hidden = futures.length === 0;
-    fillTable($('futures-table'), ['site', 'id', ['state', 'left'], 'for', 'exec'],
+    fillTable($('futures-table'), ['site', 'id', ['state', 'left'], ['created by', 'left optional2'], 'for', 'exec'],
         futures.map(f => [el('span', null, swatch(colour(siteKey(f))), nameOf(f.name)),
-            String(f.id) === '0' ? 'a callback' : String(f.id), [f.state, 'left'],
+            String(f.id) === '0' ? 'a callback' : String(f.id), [f.state, 'left'], [nameOf(creators.get(f.path) || '–'), 'left optional2'],
             time(Math.max(0, now - f.since_ns)), time(f.exec_ns)]));
 }
 

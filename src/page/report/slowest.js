@@ -11,10 +11,21 @@ const slowColour = name => ({ exec_ns: 'var(--accent)', delay_ns: readyStripes()
 /* Is at least three quarters of the latency explained? */
 const isExplained = slow => slow.unseen_ns * 4 <= slow.latency_ns;
 
+/* The page's steps may reach further back than the profile looked. */
+function slowParts(p, slow) {
+    const s = slow.unseen_ns > 0 ? stepsOf(p) : null;
+    const life = s === null ? undefined : s.ended.get(slow.id + ' ' + slow.at_ns);
+    if (life === undefined) { return slow; }
+    const parts = partsOf(s, life), before = slow.latency_ns - parts.latency_ns;
+    const unseen = parts.unseen_ns + Math.max(0, before);
+    return before < -2 || unseen >= slow.unseen_ns ? slow
+        : { ...slow, ...parts, latency_ns: slow.latency_ns, unseen_ns: unseen };
+}
+
 /* Those that are explained first, then slowest first, and as long as not all are asked for not too
    many of one site. */
 function slowestRows(p) {
-    const rows = (Array.isArray(p.raw.slowest) ? p.raw.slowest : []).slice().sort((a, b) =>
+    const rows = (Array.isArray(p.raw.slowest) ? p.raw.slowest : []).map(slow => slowParts(p, slow)).sort((a, b) =>
         isExplained(b) - isExplained(a) || b.latency_ns - a.latency_ns), seen = new Map();
     if (state.allSlowest) { return rows; }
     return rows.filter(row => {

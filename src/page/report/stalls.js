@@ -284,7 +284,7 @@ function showStalls() {
     $('stalls').hidden = p.stalls.length === 0 && !p.totals.stalls;
     $('stalls-count').textContent = plural(p.totals.stalls, 'callback') + ' and iterations above ' +
         time(p.raw.options ? p.raw.options.stall_ns : 0) + (brushed() ? ' in the whole run; ' : '; ') +
-        p.stalls.length + ' kept' + (brushed() ? ', ' + sorted.length + ' of them in the interval'
+        (p.stalls.length < p.totals.stalls ? 'only ' : '') + p.stalls.length + ' kept' + (brushed() ? ', ' + sorted.length + ' of them in the interval'
             : '') + ', longest first';
     const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);
     const bar = 'left optional2';

@@ -80,8 +80,15 @@ function findNext(way) {
     }
 }
 
+/* Sites that the search means, of which no future ever ran: no event of theirs is drawn. */
+function neverRan(p, look) {
+    const found = new Set(p.raw.paths.filter(row => look.found(row.id, 0)).map(row => row.site));
+    return p.totals.estimated ? [] : p.sites.filter(site => found.has(site.id) &&
+        site.slices === 0 && site.live > 0);
+}
+
 function findWords(s) {
-    const look = lookOf(s, 1000);
+    const look = lookOf(s, 1000), idle = neverRan(shown(), look);
     let boxes = 0, own = 0;
     s.boxes.path.forEach((path, i) => {
         if (path >= FIRST_PATH && look.found(path, s.boxes.id[i])) {
@@ -90,7 +97,8 @@ function findWords(s) {
         }
     });
     return plural(boxes, 'activation') + ' on the stack found, ' + time(own) + ' of exec' +
-        (boxes > 0 ? '. Enter: the next one' : '');
+        (boxes > 0 ? '. Enter: the next one' : '') + idle.slice(0, 3).map(site =>
+            '. ' + site.name + ': created, never ran; ' + count(site.live) + ' live').join('');
 }
 
 const FOUND = 15;

@@ -73,7 +73,7 @@ function pickedWords(p, s) {
         s.rows.has(path) ? ' ' + place(s.rows.get(path)) : '', id > 0 ? ', id ' + s.ids[id] : ''];
     if (life) {
         const slow = life.created ? undefined : slowOf(p, s, life);
-        const parts = slow || partsOf(s, life);
+        const parts = slow ? slowParts(p, slow) : partsOf(s, life);
         return [...head, ', from ' + (life.created ? '' : 'before ') + at(life.from) +
             (life.ended < 0 ? ' on' : ' to ' + at(life.to)) + ', ',
         el('b', null, time(parts.latency_ns)), slowBar(parts), slowWords(parts),

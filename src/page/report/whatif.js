@@ -110,5 +110,6 @@ function showWhatif() {
             estimateCell(kind, after, 'latency_p50_ns'), estimateCell(kind, after, 'latency_p99_ns')];
     }));
     $('whatif-gains').replaceChildren(...namedOf(c.gains).map(gain =>
-        el('li', null, 'With ', nameOf(gain.name), ' half as long: ' + gain.text + '.')));
+        el('li', null, 'With ', nameOf(gain.name), ' half as long: ' +
+            gain.text.replace(/(\d)(ns|µs|us|ms|s)\b/g, '$1\u00a0$2') + '.')));
 }
