@@ -709,7 +709,7 @@ static void spin_with_frame(uintptr_t frame)
     unsigned k;
     for (k = 0; k < 3000; k++) {
 #if defined(__x86_64__)
-        __asm__ volatile("lea -128(%%rsp), %%rsp\n push %%rbp\n"      /* below the red zone */
+        __asm__ volatile("lea -128(%%rsp), %%rsp\n push %%rbp\n" /* below the red zone */
                          "mov %0, %%rbp\n mov $3000, %%ecx\n 1: dec %%ecx\n jnz 1b\n"
                          "pop %%rbp\n lea 128(%%rsp), %%rsp"
                          :

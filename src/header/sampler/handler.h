@@ -278,7 +278,7 @@ static void chroprof__keep_budget(chroprof__sampler *s)
 
 /* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
  * Never inlined: until it is known that there is room the handler must need next to no stack. */
-CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__sampler *s,
+CHROPROF__NOINLINE bool chroprof__catch_signal(chroprof__core *c, chroprof__sampler *s,
                                                uint64_t weight, void *context)
 {
     uint64_t cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), now = chroprof__monotonic_ns(NULL);
@@ -303,6 +303,7 @@ CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__samp
     s->handler.cost_ns += chroprof__minus(s->handler.cpu, cpu);
     s->handler.window_cost += chroprof__minus(s->handler.cpu, cpu);
     chroprof__keep_budget(s);
+    return e != NULL;
 }
 
 /* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
@@ -353,7 +354,7 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
     uint64_t weight = chroprof__signal_weight(s, periods);
     bool room = weight > 0 && chroprof__has_stack(s, context);
     if (room) {
-        chroprof__catch_signal(c, s, weight, context);
+        room = chroprof__catch_signal(c, s, weight, context);
     } else {
         s->handler.ticks += weight;
         s->handler.lost += weight;
