@@ -263,6 +263,7 @@ function showLatency() {
             [count(site.completed + site.failed + site.cancelled), 'optional2'],
             time(site.latency_p50_ns), el('b', null, time(site.latency_p99_ns)),
             [time(site.latency_max_ns), 'optional2']]));
+    $('latency-whatif').hidden = clientsOf(p) !== null;
     $('latency-all').hidden = all.length <= most;
     $('latency-all').textContent = 'Show all ' + count(all.length);
 }

@@ -22,7 +22,19 @@ function findingLine(p, finding, first) {
         first ? el('span', { class: 'name culprit' }, name) : nameOf(name),
         fact.slice(at + name.length)];
     return el('p', { 'data-kind': finding.kind }, ...words,
-        cure === '' ? null : el('span', { class: 'cure' }, cure));
+        cure === '' ? null : el('span', { class: 'cure' }, cure), wayToPart(p, finding.kind));
+}
+
+const FINDING_PARTS = { stall: 'stalls', leaks: 'rest', occupies: 'ranks', delays: 'ranks',
+    rising: 'series' };
+
+/* Leads to the part of the page that has more of it. */
+function wayToPart(p, kind) {
+    const id = FINDING_PARTS[kind], part = PARTS.find(([of]) => of === id);
+    if (!part || (id === 'stalls' && p.stalls.length === 0) ||
+        (id === 'series' && p.windows.length === 0)) { return null; }
+    return el('button', { type: 'button', class: 'way part-way', onclick: () => goToPart(id),
+        'aria-label': 'Go to ' + part[1] }, part[1]);
 }
 
 /* The function that ran most under the site that took most, which the finding above may not name;
