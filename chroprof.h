@@ -250,11 +250,12 @@ THE SAMPLER
  calls, and fewer than 1 % of waits meet a signal. So do other waits (in a callback, or without
  chroprof_idle_enter). A poll, ppoll, select, nanosleep or clock_nanosleep that a sample interrupts
  goes on inside the handler, and so does an epoll_wait without a timeout: it is as long as without
- the sampler. A filter of system calls (seccomp) has to allow restart_syscall for that, as it has to
- for any of these waits that SIGSTOP and SIGCONT may meet. This is for Linux on x86-64, where the code of the C library says which system call
- it is, as that of glibc 2.36 does. Elsewhere they end with EINTR; so do waits of other kinds, if
- SA_RESTART does not restart them. chroprof_sampler_totals.interrupted and the text count these,
- on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof run does, or use CPU mode.
+ the sampler. A filter of system calls (seccomp) has to allow restart_syscall for that, as it has
+ to for any of these waits that SIGSTOP and SIGCONT may meet. This is for Linux on x86-64, where
+ the code of the C library says which system call it is, as that of glibc 2.36 does. Elsewhere they
+ end with EINTR; so do waits of other kinds, if SA_RESTART does not restart them.
+ chroprof_sampler_totals.interrupted and the text count these, on Linux on x86-64 and arm64.
+ Continue such a wait yourself, as chroprof run does, or use CPU mode.
  In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
  the thread running. On a crowded processor that may not happen for hundreds of ms of CPU time. If
  an event finds a sample more than 20 ms and two periods overdue, all that were due by then count as
