@@ -205,6 +205,24 @@ if [ $status = 7 ] && [ "${cut:-1000}" -le $((${KILLS:-20} / 10)) ]; then ok kil
 else fail killed "status $status, errors ${cut:-not known}"; fi
 program=
 
+# a wait that has a time is not begun anew: stopped late in it, it would last for nearly two of them
+if $CC -O1 -g -o "$scratch/waits" tests/attached_wait.c 2>"$scratch/log"; then
+    for try in 1 2 3; do            # a busy machine may make one of them late
+        started waits quiet 300
+        for i in 1 2 3; do
+            sleep 0.5
+            attached --for 300ms --rate 500
+        done
+        kill $program
+        wait $program
+        program=
+        longest=$(sed -n 's/^longest //p' "$scratch/out")
+        [ "${longest:-9999}" -ge 2400 ] || break
+    done
+    if [ "${longest:-9999}" -lt 2400 ]; then ok waits_once
+    else fail waits_once "longest wait ${longest:-not known} ms of 1500"; fi
+else fail waits_build "$(head -n 1 "$scratch/log")"; fi
+
 # threads that come and go
 started plain threads 300
 attached --for 2s --rate 500

@@ -26,6 +26,7 @@ typedef struct attach_facts {
     long call;                 /* the system call that it sleeps in, or ATTACH_RUNS */
     uint64_t first;            /* argument of it */
     uint64_t stack, code;      /* registers in it */
+    bool timed;                /* it may have a time that a stop would begin anew */
     uint64_t cpu_ns, queue_ns, turns;  /* time on a processor, waiting for one; how often it got one */
 } attach_facts;
 
@@ -112,6 +113,9 @@ bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
 bool attach_is_restart(long call);
+/* Of those that a stop ends with EINTR: does it wait for a time that begins anew with it? (poll, futex
+ * and sleeping go on with what is left.) a: its arguments. */
+bool attach_has_time(long call, const unsigned long long *a);
 
 /* The wait that the kernel goes on with so. */
 long attach_restarted(void);
@@ -124,6 +128,8 @@ const char *attach_call_name(long call);
 const char *attach_refusal(pid_t pid);
 bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs *costs, bool watch);
 void attach_settle(attach_thread *t, attach_costs *costs);
+/* System calls that a stop has ended before their time, which the program can see. */
+uint64_t attach_cuts(void);
 void attach_release(attach_thread *t);
 size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
 

@@ -68,7 +68,40 @@ void attach_close(attach_thread *t)
     t->call_file = t->sched_file = -1;
 }
 
-static void read_call(const char *text, attach_facts *f)
+static bool is_socket(pid_t tid, uint64_t number)
+{
+    char path[80];
+    char to[16] = "";
+    (void)snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)tid, (int)number);
+    return readlink(path, to, sizeof to - 1) > 0 && strncmp(to, "socket:", 7) == 0;
+}
+
+/* Of a socket nobody outside knows whether it has SO_RCVTIMEO or SO_SNDTIMEO. */
+static bool is_timed(pid_t tid, long call, const unsigned long long *a)
+{
+    switch (call) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+        return is_socket(tid, a[0]);
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_close:
+        return true;
+    default:
+        return attach_has_time(call, a);
+    }
+}
+
+static void read_call(pid_t tid, const char *text, attach_facts *f)
 {
     unsigned long long a[8] = { 0 };
     long call;
@@ -80,6 +113,7 @@ static void read_call(const char *text, attach_facts *f)
         f->first = a[0];
         f->stack = a[6];
         f->code = a[7];
+        f->timed = is_timed(tid, call, a);
     }
 }
 
@@ -98,7 +132,7 @@ bool attach_look(attach_thread *t, attach_facts *facts)
     facts->cpu_ns = cpu;
     facts->queue_ns = queue;
     facts->turns = turns;
-    read_call(text, facts);
+    read_call(t->tid, text, facts);
     return true;
 }
 
@@ -254,6 +288,34 @@ long attach_restarted(void)
 #else
     return SYS_ppoll;
 #endif
+}
+
+bool attach_has_time(long call, const unsigned long long *a)
+{
+    switch (call) {
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        return (int)a[3] >= 0;
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+#endif
+#ifdef SYS_semtimedop
+    case SYS_semtimedop:
+#endif
+        return a[3] != 0;
+    case SYS_rt_sigtimedwait:
+        return a[2] != 0;
+    case SYS_io_getevents:
+        return a[4] != 0;
+#ifdef SYS_io_uring_enter
+    case SYS_io_uring_enter:
+        return a[1] != 0 || (a[3] & 8u) != 0;       /* it submits, or may have a time (EXT_ARG) */
+#endif
+    default:
+        return false;
+    }
 }
 
 bool attach_is_restart(long call)

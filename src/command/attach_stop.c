@@ -33,6 +33,13 @@
 #define LONG_STOP_NS 2000000u
 #define SYSCALL_BYTES 2u       /* of the instruction, on x86-64 */
 
+static uint64_t cuts;
+
+uint64_t attach_cuts(void)
+{
+    return cuts;
+}
+
 size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size)
 {
     for (; size >= 256; size /= 2) {
@@ -78,16 +85,49 @@ static long entered_call(const registers *r)
     return (long)r->rax == -ENOSYS ? (long)r->orig_rax : -1;
 }
 
-/* A stop cuts some system calls short, although no signal came: the instruction is executed again,
- * so the program sees no EINTR. */
+/* Ended by a stop alone, without having done anything: it may be executed again. */
+static bool may_repeat(long call, const unsigned long long *a)
+{
+    static const long calls[] = {
+        SYS_epoll_wait, SYS_epoll_pwait, SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_accept,
+        SYS_accept4, SYS_wait4, SYS_waitid, SYS_flock, SYS_msgrcv, SYS_semop, SYS_semtimedop,
+        SYS_rt_sigtimedwait, SYS_io_getevents,
+#ifdef SYS_epoll_pwait2
+        SYS_epoll_pwait2,
+#endif
+#ifdef SYS_io_uring_enter
+        SYS_io_uring_enter,
+#endif
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        if (calls[i] == call) {
+            return !attach_has_time(call, a);
+        }
+    }
+    return call == SYS_futex && ((a[1] & 0x7F) != 0 || a[3] == 0);
+}
+
+/* A stop cuts some system calls short, although no signal came. Executed again, the program sees no
+ * EINTR; but one with a time would wait for the whole of it again, which makes the program's timers
+ * late: so an epoll_wait returns as if its time were up, and others keep their EINTR. */
 static bool hide_cut(registers *r)
 {
-    if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || (long)r->orig_rax == SYS_connect) {
+    const unsigned long long a[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
+    long call = (long)r->orig_rax;
+    if ((long)r->rax != -EINTR || call < 0) {
         return false;
     }
-    r->rax = r->orig_rax;
-    r->rip -= SYSCALL_BYTES;
-    r->orig_rax = (unsigned long long)-1;   /* the kernel has nothing to restart */
+    if (may_repeat(call, a)) {
+        r->rax = r->orig_rax;
+        r->rip -= SYSCALL_BYTES;
+        r->orig_rax = (unsigned long long)-1;   /* the kernel has nothing to restart */
+        return true;
+    }
+    cuts++;
+    if (!attach_is_epoll(call)) {
+        return false;
+    }
+    r->rax = 0;
     return true;
 }
 #define ATTACH_CAN_STOP 1
@@ -203,8 +243,7 @@ static void mend_call(pid_t tid, int status)
 {
     registers r;
     bool ours = status >> 16 == PTRACE_EVENT_STOP || WSTOPSIG(status) == (SIGTRAP | 0x80);
-    if (ours && get_registers(tid, &r) && hide_cut(&r) &&
-        !has_signal(tid)) {
+    if (ours && get_registers(tid, &r) && !has_signal(tid) && hide_cut(&r)) {
         set_registers(tid, &r);
     }
 }
@@ -361,11 +400,16 @@ bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs 
     return ours && image->copied > 0;
 }
 
-/* At the end. */
+/* At the end. One in a wait that has a time may come out of it by itself. */
 void attach_release(attach_thread *t)
 {
     uint64_t end = attach_now() + 1000000000u;
+    attach_facts f;
     int status;
+    if (t->held && !t->gone && !t->asked && attach_look(t, &f) && f.timed &&
+        await_stop(t, &status, 300000000u) && !is_end(t, status)) {
+        let_go(t, status);
+    }
     while (t->held && !t->gone && attach_now() < end) {
         t->asked = t->asked || trace(PTRACE_INTERRUPT, t->tid, 0) == 0;
         if (await_stop(t, &status, 100000000u) && !is_end(t, status)) {
@@ -396,17 +440,21 @@ void attach_release(attach_thread *t)
 }
 #endif
 
-/* Tries it: NULL, or what the system said. */
+/* Tries it: NULL, or what the system said. By a child: when that ends, the kernel lets go of the thread
+ * without a stop, which could cut a wait short. */
 static const char *try_stop(pid_t pid)
 {
 #if ATTACH_CAN_STOP
-    static attach_thread t;
-    t.tid = pid;
-    errno = 0;
-    if (!hold(&t)) {
-        return strerror(errno);
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(trace(PTRACE_SEIZE, pid, 0) == 0 ? 0 : errno);
     }
-    attach_release(&t);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) != 0)) {
+        return strerror(child < 0 ? errno : WEXITSTATUS(status));
+    }
     return NULL;
 #else
     (void)pid;

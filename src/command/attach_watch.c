@@ -167,15 +167,19 @@ static bool peek(attach *a, attach_thread *t, const attach_facts *f)
 }
 
 /* One that waits is not stopped, if its stack is whole without its other registers: only a stop could
- * cut its wait short. 0: it could not be taken. */
+ * cut its wait short. One whose wait has a time never is: what is seen of it so must do. 0: it could
+ * not be taken. */
 static size_t take_frames(attach *a, attach_thread *t, const attach_facts *f, bool watch,
                           uint64_t *frames, uint64_t *tops)
 {
-    if (f->call >= 0 && !watch && !t->held && peek(a, t, f)) {
+    if (f->call >= 0 && (f->timed || (!watch && !t->held)) && peek(a, t, f)) {
         size_t count = attach_unwind(&a->image, frames, tops);
-        if (attach_is_whole()) {
+        if (f->timed || attach_is_whole()) {
             return count;
         }
+    }
+    if (f->timed) {
+        return 0;
     }
     return attach_copy(t, a->pid, &a->image, &a->costs, watch)
            ? attach_unwind(&a->image, frames, tops) : 0;
