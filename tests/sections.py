@@ -279,6 +279,10 @@ class Parts:
                     defined.setdefault(match[1], part)
                 elif re.match(r'\s*#\s*(?:if|ifdef|ifndef|elif)\b', line):
                     asked.update(WORD.findall(line))
+        for part in self.order:             # a struct is of the part that says what is in it
+            for name in re.findall(r'^typedef struct (chroprof__\w+) \{',
+                                   '\n'.join(self.body[part]), re.MULTILINE):
+                owner[name] = part
         for part in self.order:             # constants that a list makes: X(NAME, ..
             code = '\n'.join(self.body[part])
             for prefix in set(re.findall(r'\b(CHROPROF\w*_)##', code)):
@@ -299,7 +303,7 @@ class Parts:
         for number, line in enumerate(self.body[part]):
             for name in WORD.findall(line):
                 other = self.owner.get(name, part)
-                if other != part:
+                if self.order.index(other) < self.order.index(part):
                     found.setdefault(other, (number, name))
         return found
 

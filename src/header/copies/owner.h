@@ -1,8 +1,8 @@
 /* copies/owner.h */
 #pragma once
-#include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../public/setup.h"
 
 /* >>owner: the program that made a block: is it there? Owns nothing. Called by >>snapshot, which

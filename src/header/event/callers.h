@@ -1,8 +1,8 @@
 /* event/callers.h: is a task begun by whom it was begun before? */
 #pragma once
-#include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../event/step.h"
 
 /* ---- who begins a task, while the sampler runs. Most tasks of a path begin at one place, with the

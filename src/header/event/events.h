@@ -4,6 +4,7 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../block/histogram.h"
 #include "../block/tables.h"
 #include "../block/windows.h"

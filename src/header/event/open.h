@@ -3,6 +3,7 @@
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 #include "../block/clock.h"
 #include "../block/samples.h"
 #include "../event/step.h"

@@ -4,6 +4,7 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
  * and writers go by these lists, and so do differences and merges. To add a figure of a path, add a

@@ -4,6 +4,7 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"
+#include "../block/core.h"
 
 /* >>sampler: the timer, its signal and its handler.
  * Owns the signal and the timer of a profile, and of the sampler's state what the handler changes:
