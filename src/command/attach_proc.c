@@ -91,7 +91,9 @@ static bool is_timed(pid_t tid, long call, const unsigned long long *a)
     case SYS_sendto:
     case SYS_sendmsg:
     case SYS_sendmmsg:
+#ifdef SYS_accept
     case SYS_accept:
+#endif
     case SYS_accept4:
     case SYS_connect:
     case SYS_close:

@@ -297,7 +297,7 @@ static void tell_costs(const attach *a)
                  (double)c->longest_ns / 1e6, "", c->long_stops,
                  100.0 * ((double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec) / (double)elapsed);
     if (attach_cuts() > 0) {
-        tool_line("%" PRIu64 " waits of the program that had a time were cut short", attach_cuts());
+        tool_message("attach: stops ended %" PRIu64 " system calls of the program early", attach_cuts());
     }
     if (a->became) {
         tool_message("attach: process %ld has become another program (exec), and was watched until "
