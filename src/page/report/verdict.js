@@ -22,7 +22,8 @@ function findingLine(p, finding, first) {
         first ? el('span', { class: 'name culprit' }, name) : nameOf(name),
         fact.slice(at + name.length)];
     return el('p', { 'data-kind': finding.kind }, ...words,
-        cure === '' ? null : el('span', { class: 'cure' }, cure), wayToPart(p, finding.kind));
+        cure === '' ? null : el('span', { class: 'cure' }, cure),
+        ...wayToPart(p, finding.kind));
 }
 
 const FINDING_PARTS = { stall: 'stalls', leaks: 'rest', occupies: 'ranks', delays: 'ranks',
@@ -32,9 +33,9 @@ const FINDING_PARTS = { stall: 'stalls', leaks: 'rest', occupies: 'ranks', delay
 function wayToPart(p, kind) {
     const id = FINDING_PARTS[kind], part = PARTS.find(([of]) => of === id);
     if (!part || (id === 'stalls' && p.stalls.length === 0) ||
-        (id === 'series' && p.windows.length === 0)) { return null; }
-    return el('button', { type: 'button', class: 'way part-way', onclick: () => goToPart(id),
-        'aria-label': 'Go to ' + part[1] }, part[1]);
+        (id === 'series' && p.windows.length === 0)) { return []; }
+    return [' ', el('button', { type: 'button', class: 'way part-way', onclick: () => goToPart(id),
+        'aria-label': 'Go to ' + part[1] }, part[1])];
 }
 
 /* The function that ran most under the site that took most, which the finding above may not name;
