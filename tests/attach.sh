@@ -282,7 +282,13 @@ attached --for 300ms
 if grep -q '^State:.*T' /proc/$program/status; then ok stopped
 else fail stopped "$(grep State /proc/$program/status)"; fi
 kill -CONT $program
-ended stopped 0
+# SIGSTOP itself ends an epoll_wait with EINTR, watched or not; more than that one is from the observer
+kill $program
+wait $program
+status=$?
+program=
+if [ $status = 7 ] && grep -q '^errors [01] signals 0$' "$scratch/out"; then ok stopped_unharmed
+else fail stopped_unharmed "status $status, $(tail -n 1 "$scratch/out")"; fi
 
 # only one can trace
 started plain quiet 300
