@@ -1285,7 +1285,8 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
  * CHROPROF_MEMORY_MIN. Any thread. */
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
-/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
+/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes: a whole number
+ * of words. */
 #define CHROPROF_MEMORY_MIN 8896
 
 #ifndef CHROPROF_NO_COPIES
@@ -3203,8 +3204,9 @@ typedef struct chroprof__core {
 
 /* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at
  * fixed distances from the core. */
-#define CHROPROF__CORE_BYTES \
-    ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+#define CHROPROF__LINES(bytes) \
+    (((bytes) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+#define CHROPROF__CORE_BYTES CHROPROF__LINES(sizeof(chroprof__core))
 
 #define CHROPROF__STATIC_ASSERT(name, condition) \
     typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
@@ -3349,7 +3351,7 @@ CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 
 static uint64_t chroprof__aligned(uint64_t bytes)
 {
-    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+    return CHROPROF__LINES(bytes);
 }
 
 static uint64_t chroprof__note_bytes(uint64_t depth)
@@ -3590,6 +3592,26 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
     default: return n;
     }
 }
+
+/* The smallest block: what chroprof__table_rows says of the least capacities, without histograms,
+ * samples, slow futures and incidents. It is a whole number of cache lines, so of words too.
+ * src/join.sh writes it into the interface as CHROPROF_MEMORY_MIN. */
+#define CHROPROF__TAKES(rows, type) CHROPROF__LINES((rows) * sizeof(type))
+enum { CHROPROF__LEAST_SITES = 1 + CHROPROF__FIRST_SITE };
+#define CHROPROF__LEAST_BYTES                                                                      \
+    CHROPROF__LINES(                                                                               \
+        CHROPROF__CORE_BYTES + CHROPROF__MOST_SKIPPED + CHROPROF__TAKES(2, chroprof__range) +      \
+        CHROPROF__TAKES(1, chroprof__places) + CHROPROF__TAKES(4, chroprof__future_row) +          \
+        CHROPROF__TAKES(CHROPROF__LEAST_SITES, chroprof__site_entry) +                             \
+        CHROPROF__TAKES(1 + CHROPROF__FIRST_PATH, chroprof__path_row) +                            \
+        CHROPROF__TAKES(4, chroprof__edge) + CHROPROF__TAKES(2, chroprof__frame_row) +             \
+        CHROPROF__TAKES(1, chroprof__histograms) +                                                 \
+        CHROPROF__TAKES(2 * CHROPROF__LEAST_SITES, uint64_t) /* windows */ +                       \
+        CHROPROF__TAKES(1, chroprof__stall_row) +                                                  \
+        CHROPROF__TAKES(1 + CHROPROF__OWN_STRINGS, char) +                                         \
+        CHROPROF__TAKES(CHROPROF__FEWEST_EVENTS, chroprof__ring_row) +                             \
+        CHROPROF__TAKES(2, chroprof__shortcut) +                                                   \
+        CHROPROF__TAKES(2 * CHROPROF__LEAST_SITES, uint32_t) /* heads */)
 
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
@@ -10957,6 +10979,8 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
         return 0;
     return (size_t)(bytes + CHROPROF__MOST_SKIPPED);
 }
+
+CHROPROF__STATIC_ASSERT(least, CHROPROF_MEMORY_MIN == CHROPROF__LEAST_BYTES); /* src/join.sh */
 
 /* The capacities for a block of this size; false: too small. */
 static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],

@@ -6,7 +6,8 @@
 #   sh src/join.sh --map        the same of all its lines, one a line
 #   sh src/join.sh --lines      how many lines of chroprof.h each part gives
 # A part is joined without its first paragraph, which includes what it relies on, and without lines
-# that end in a comment "part alone".
+# that end in a comment "part alone". Before that the bytes of the smallest block are written into
+# the interface, as a compiler tells them; the implementation does not compile with others.
 cd "$(dirname "$0")/.." || exit 1
 
 # What is joined; places=1: where each line comes from instead.
@@ -38,10 +39,24 @@ join() {
     ' src/header/all.h
 }
 
+# Writes CHROPROF_MEMORY_MIN. Without a compiler, or if the part has errors, it stays as it is.
+write_least() {
+    life=src/header/interface/life.h
+    cat >"$made.c" <<EOF
+#define CHROPROF_IMPLEMENTATION
+#include "$PWD/src/header/block/layout.h"
+int main(void) { return printf("%lu", (unsigned long)CHROPROF__LEAST_BYTES) < 0; }
+EOF
+    ${CC:-cc} -w -o "$made.exe" "$made.c" 2>/dev/null && least=$("$made.exe") || return 0
+    sed "s/^\(#define CHROPROF_MEMORY_MIN\) .*/\1 $least/" "$life" >"$made"
+    cmp -s "$made" "$life" || cat "$made" >"$life"
+}
+
 made=$(mktemp) || exit 1
-trap 'rm -f "$made" "$made.map"' EXIT
+trap 'rm -f "$made" "$made.map" "$made.c" "$made.exe"' EXIT
 case ${1:-} in
 '')
+    write_least
     join >"$made" || exit 1
     cmp -s "$made" chroprof.h || cat "$made" >chroprof.h ;;
 --check)
@@ -61,5 +76,5 @@ case ${1:-} in
     echo "$place" ;;
 --map) join 1 ;;
 --lines) join 1 | sed 's/:.*//' | uniq -c ;;
-*) sed -n '2,9s/^# //p' src/join.sh >&2; exit 2 ;;
+*) sed -n '2,10s/^# //p' src/join.sh >&2; exit 2 ;;
 esac

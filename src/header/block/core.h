@@ -154,8 +154,9 @@ typedef struct chroprof__core {
 
 /* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at
  * fixed distances from the core. */
-#define CHROPROF__CORE_BYTES \
-    ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+#define CHROPROF__LINES(bytes) \
+    (((bytes) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+#define CHROPROF__CORE_BYTES CHROPROF__LINES(sizeof(chroprof__core))
 
 #define CHROPROF__STATIC_ASSERT(name, condition) \
     typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
@@ -300,7 +301,7 @@ CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 
 static uint64_t chroprof__aligned(uint64_t bytes)
 {
-    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+    return CHROPROF__LINES(bytes);
 }
 
 static uint64_t chroprof__note_bytes(uint64_t depth)

@@ -151,6 +151,26 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
     }
 }
 
+/* The smallest block: what chroprof__table_rows says of the least capacities, without histograms,
+ * samples, slow futures and incidents. It is a whole number of cache lines, so of words too.
+ * src/join.sh writes it into the interface as CHROPROF_MEMORY_MIN. */
+#define CHROPROF__TAKES(rows, type) CHROPROF__LINES((rows) * sizeof(type))
+enum { CHROPROF__LEAST_SITES = 1 + CHROPROF__FIRST_SITE };
+#define CHROPROF__LEAST_BYTES                                                                      \
+    CHROPROF__LINES(                                                                               \
+        CHROPROF__CORE_BYTES + CHROPROF__MOST_SKIPPED + CHROPROF__TAKES(2, chroprof__range) +      \
+        CHROPROF__TAKES(1, chroprof__places) + CHROPROF__TAKES(4, chroprof__future_row) +          \
+        CHROPROF__TAKES(CHROPROF__LEAST_SITES, chroprof__site_entry) +                             \
+        CHROPROF__TAKES(1 + CHROPROF__FIRST_PATH, chroprof__path_row) +                            \
+        CHROPROF__TAKES(4, chroprof__edge) + CHROPROF__TAKES(2, chroprof__frame_row) +             \
+        CHROPROF__TAKES(1, chroprof__histograms) +                                                 \
+        CHROPROF__TAKES(2 * CHROPROF__LEAST_SITES, uint64_t) /* windows */ +                       \
+        CHROPROF__TAKES(1, chroprof__stall_row) +                                                  \
+        CHROPROF__TAKES(1 + CHROPROF__OWN_STRINGS, char) +                                         \
+        CHROPROF__TAKES(CHROPROF__FEWEST_EVENTS, chroprof__ring_row) +                             \
+        CHROPROF__TAKES(2, chroprof__shortcut) +                                                   \
+        CHROPROF__TAKES(2 * CHROPROF__LEAST_SITES, uint32_t) /* heads */)
+
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
 CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],

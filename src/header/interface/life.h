@@ -19,7 +19,8 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
  * CHROPROF_MEMORY_MIN. Any thread. */
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
-/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
+/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes: a whole number
+ * of words. */
 #define CHROPROF_MEMORY_MIN 8896
 
 #ifndef CHROPROF_NO_COPIES

@@ -73,6 +73,8 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
     return (size_t)(bytes + CHROPROF__MOST_SKIPPED);
 }
 
+CHROPROF__STATIC_ASSERT(least, CHROPROF_MEMORY_MIN == CHROPROF__LEAST_BYTES); /* src/join.sh */
+
 /* The capacities for a block of this size; false: too small. */
 static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
                               uint64_t size)
