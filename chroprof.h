@@ -498,8 +498,7 @@ LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
- known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices. Around
- wrong calls, hidden frames and steps above max_step_ns some may be missing or counted twice.
+ known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices.
  The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
  a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
  they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
@@ -782,7 +781,7 @@ typedef struct chroprof_stall_sample {
 typedef struct chroprof_stall_share {
     uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 2: untracked */
     uint64_t exec_ns;      /* total */
-    uint64_t slices;       /* how many, those that ended after it apart; 0: loop, or not known */
+    uint64_t slices;       /* how many exec_ns is of; 0: loop, or not known */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall; as slices */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
@@ -2761,9 +2760,12 @@ typedef struct chroprof__ring_row {
     uint64_t id;
     uint32_t path;             /* that the interval up to it was billed to */
     uint16_t depth;            /* of the stack before it */
-    uint8_t state;
+    uint8_t state;             /* CHROPROF__PUSHED_NONE may stand in it; UINT8_MAX: none that is */
     uint8_t spare;
 } chroprof__ring_row;
+
+/* In the state of a row: the event says that something runs, but no frame was put on the stack. */
+enum { CHROPROF__PUSHED_NONE = 0x80 };
 
 /* Samples inside one callback or iteration. */
 typedef struct chroprof__hits {
@@ -6056,9 +6058,22 @@ CHROPROF__INLINE bool chroprof__names_id(chroprof_state state)
     return state <= CHROPROF_CANCELLED || state == CHROPROF_SWITCH || state > CHROPROF_NEXT;
 }
 
+/* What the event of a row said. */
+CHROPROF__INLINE chroprof_state chroprof__row_state(const chroprof__ring_row *row)
+{
+    uint32_t state = row->state;
+    return (chroprof_state)(state == UINT8_MAX ? state : state & ~(uint32_t)CHROPROF__PUSHED_NONE);
+}
+
 CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
 {
-    return chroprof__names_id((chroprof_state)row->state) ? row->id : 0;
+    return chroprof__names_id(chroprof__row_state(row)) ? row->id : 0;
+}
+
+/* The event under way says that something runs, but puts no frame on the stack. */
+static void chroprof__push_none(const chroprof *p)
+{
+    chroprof__ring_of(p, p->core, p->core->seq)->state |= CHROPROF__PUSHED_NONE;
 }
 
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.
@@ -6234,7 +6249,8 @@ static uint32_t chroprof__path_before(const chroprof *p, uint64_t id)
     uint32_t after = CHROPROF__LOOP;
     for (uint64_t n = r.end; n > r.first && n > oldest; n--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n - 1);
-        bool runs = row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH;
+        chroprof_state state = chroprof__row_state(row);
+        bool runs = state == CHROPROF_RUNNING || state == CHROPROF_SWITCH;
         if (row->id == id && runs && after >= CHROPROF__FIRST_PATH)
             return after;
         after = row->path;
@@ -6312,30 +6328,32 @@ static void chroprof__end_tallied(const chroprof *p, chroprof__tally *y, uint32_
     }
 }
 
-/* A slice is over when the stack is less deep after the event, or its frame changed hands: a switch
- * may also have unwound frames above that one. Loop and untracked have none; of what runs too deep
- * it is not known. */
+/* How deep the stack was at least while an event lasted that took frames off: one that puts a frame
+ * there does so last. */
+static uint32_t chroprof__least_depth(const chroprof__ring_row *row, uint32_t after)
+{
+    bool named = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING;
+    bool pushes = row->state == CHROPROF_NEXT || (named && row->id != 0);
+    return pushes && after > 0 ? after - 1 : after;
+}
+
+/* Slices end with their frames. Loop and untracked have none; of what runs too deep it is not
+ * known. */
 static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
-                                const chroprof__ring_row *row, uint32_t after)
+                                const chroprof__ring_row *row, uint32_t least)
 {
     uint32_t k = chroprof__tally_place(y, row->depth);
     uint64_t dt = row->time - y->time;
-    bool other = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING ||
-                 row->state == CHROPROF_NEXT;
-    bool handed = row->state == CHROPROF_SWITCH && row->id != 0;
     chroprof__sum *sum = chroprof__sum_of(p, y, row->path);
     sum->exec += dt;
-    if (row->path < CHROPROF__FIRST_PATH)
-        other = false;
-    else if (k < CHROPROF__TALLY_DEPTHS) {
+    if (row->path >= CHROPROF__FIRST_PATH && k == CHROPROF__TALLY_DEPTHS) {
+        sum->slices = CHROPROF__UNKNOWN_SLICES;
+    } else if (row->path >= CHROPROF__FIRST_PATH) {
         y->path[k] = row->path;
         y->slice[k] += dt;
-    } else
-        sum->slices = CHROPROF__UNKNOWN_SLICES;
-    if (after < row->depth)
-        chroprof__end_tallied(p, y, row->depth, handed && after > 0 ? after - 1 : after);
-    else if (after == row->depth && other)
-        chroprof__end_tallied(p, y, row->depth, after - 1);
+    }
+    if (least < row->depth)
+        chroprof__end_tallied(p, y, row->depth, least);
 }
 
 /* Adds the rows up to, not including, event `end`; after is the depth of the stack then. */
@@ -6346,15 +6364,24 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, y->next);
         uint32_t then = y->next + 1 < end ? chroprof__ring_at(p, p->core, y->next + 1)->depth
                                           : after;
+        uint32_t least = chroprof__least_depth(row, then);
         if (row->depth <= y->fence)
             y->fence = UINT32_MAX;
         if (y->fence == UINT32_MAX)
-            chroprof__tally_row(p, y, row, then);
+            chroprof__tally_row(p, y, row, least);
+        else if (least < y->fence)          /* what the nested loop ran in was unwound, too */
+            chroprof__end_tallied(p, y, y->fence, least);
         if (y->which == CHROPROF__OF_CALLBACK && y->fence == UINT32_MAX &&
             row->state == CHROPROF_LOOP_ENTER && then > row->depth)
             y->fence = row->depth;
         y->time = row->time;
     }
+}
+
+/* What is under way has ended, too. */
+static void chroprof__end_tally(const chroprof *p, chroprof__tally *y)
+{
+    chroprof__end_tallied(p, y, UINT32_MAX, y->base);
 }
 
 /* Numbers of tallies begin again: no sum is marked with one any more. */
@@ -6672,7 +6699,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
                               c->iteration.start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
-    chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
+    chroprof__end_tally(p, &y);             /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
 
@@ -6706,6 +6733,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
     }
     chroprof__tally_rows(p, &y, r.end, y.base);
+    chroprof__end_tally(p, &y);
     chroprof__share_tally(p, stall, &y);
 }
 
@@ -6925,13 +6953,13 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
     uint64_t first = r.end, sure = r.end, looks = chroprof__slow_looks(p->core), n = r.end - 1;
     for (bool born = false; n > r.first && looks > 0 && !born; looks--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, --n);
+        chroprof_state state = chroprof__row_state(row);
         bool own = row->id == w->id;
-        bool begins = own && row->state == CHROPROF_PENDING && row->time >= w->created;
-        bool older = own && row->state >= CHROPROF_COMPLETED && row->state <= CHROPROF_CANCELLED;
+        bool begins = own && state == CHROPROF_PENDING && row->time >= w->created;
+        bool older = own && state >= CHROPROF_COMPLETED && state <= CHROPROF_CANCELLED;
         born = begins || older || row->time < w->created;
-        if (begins || (own && !born && (row->state == CHROPROF_READY ||
-                                        row->state == CHROPROF_RUNNING ||
-                                        row->state == CHROPROF_SWITCH)))
+        if (begins || (own && !born && (state == CHROPROF_READY || state == CHROPROF_RUNNING ||
+                                        state == CHROPROF_SWITCH)))
             first = n;
         if (born || row->depth == 0 || (row->depth == 1 && row->path != w->path))
             sure = waits && !born ? n : first;
@@ -6943,9 +6971,10 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
 /* What an event did to the future; after: how deep the stack was then. */
 static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
 {
+    chroprof_state state = chroprof__row_state(row);
     bool own = row->id == w->id;
-    bool runs = own && (row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH);
-    bool handed = row->state == CHROPROF_SWITCH && row->id != 0 && after == w->depth;
+    bool runs = own && (state == CHROPROF_RUNNING || state == CHROPROF_SWITCH);
+    bool handed = state == CHROPROF_SWITCH && row->id != 0 && after == w->depth;
     if (w->stacked && !runs && (after < w->depth || handed)) {
         w->stacked = false;
         w->ready = w->again;
@@ -6957,7 +6986,7 @@ static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *r
         w->depth = deeper ? w->depth : after;
         w->stacked = true;
         w->ready = false;
-    } else if (own && row->state == CHROPROF_READY) {
+    } else if (own && state == CHROPROF_READY) {
         w->again = w->stacked;
         w->ready = !w->stacked;
     }
@@ -7154,8 +7183,9 @@ CHROPROF__INLINE uint32_t chroprof__parent_below(uint32_t path)
 }
 
 /* A frame beyond max_depth: only counted, and time is untracked until the last of them is gone. */
-CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
+CHROPROF__COLD void chroprof__hide(const chroprof *p, uint64_t t)
 {
+    chroprof__core *c = p->core;
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_DEPTH];
     table->dropped++;
     if (c->hidden++ == 0)
@@ -7163,6 +7193,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
     table->wanted = c->hidden > table->wanted ? c->hidden : table->wanted;
     c->account = CHROPROF__UNTRACKED;
     c->time_limit = t;              /* until they are gone no event takes the fast path */
+    chroprof__push_none(p);
 }
 
 CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
@@ -7627,7 +7658,7 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
     if (CHROPROF__RARELY(chroprof__no_room(c))) {
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
         return;
     }
     chroprof__freshen(c, p->paths + slot->path);
@@ -7659,7 +7690,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
         chroprof__pop_any(p, c, t);
     }
     if (chroprof__no_room(c)) {
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
         return;
     }
     chroprof__future_row *slot = chroprof__find(p, id);
@@ -7844,7 +7875,7 @@ static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_si
     if (site == NULL)
         chroprof__count(p, CHROPROF_ANOMALY_SITE_NULL);
     else if (chroprof__no_room(c))
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
     else
         chroprof__push_call(c, p->frames + c->depth, c->depth,
                             chroprof__child_of(p, c->account, site), t);
@@ -7866,6 +7897,8 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
     if (c->hidden || p->frames[c->depth].kind & CHROPROF__ENTER_FRAME)
         chroprof__on_leave(p, c, t);
     chroprof__on_enter(p, c, site, t);
+    if (site == NULL)
+        chroprof__push_none(p);
 }
 
 CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
@@ -7881,7 +7914,7 @@ CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *
 static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     if (chroprof__no_room(c))
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
     else
         chroprof__push_barrier(p, c, t);
 }
@@ -9736,7 +9769,7 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
 {
     out->at_ns = chroprof__moment_ns(p, row->time);
     out->id = chroprof__shown_id(p, chroprof__row_id(row));
-    out->state = (chroprof_state)row->state;
+    out->state = chroprof__row_state(row);
     out->path = row->path;
     out->depth = row->depth;
 }

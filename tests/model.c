@@ -358,6 +358,7 @@ static void bill(model *m, uint64_t dt, bool long_step)
     arrput(m->intervals, interval);
     m->steps[COUNT(m->steps) - 1].place = interval.place;
     m->steps[COUNT(m->steps) - 1].at = m->elapsed;
+    m->steps[COUNT(m->steps) - 1].slice = interval.place < 0 ? -1 : top_frame(m)->slice;
 }
 
 static void advance(model *m, uint64_t now)
@@ -1526,6 +1527,46 @@ static uint64_t taken(const model *m, const model_stall *stall, int site)
     return ticks;
 }
 
+/* How many slices of a site had steps in a stall, and what the largest one had there. */
+static uint64_t slices_taken(const model *m, const model_stall *stall, int site, uint64_t *max)
+{
+    model_share *parts = NULL; /* here site is the number of a slice */
+    uint64_t n;
+    int i, k;
+
+    *max = 0;
+    for (i = stall->first; i < stall->end; i++) {
+        const model_step *s = &m->steps[i];
+        model_share part = { s->slice, 0 };
+        if ((stall->kind == CHROPROF_STALL_CALLBACK && s->base != stall->base) || s->slice < 0 ||
+            arrlast(m->paths[s->place].chain) != site)
+            continue;
+        for (k = COUNT(parts) - 1; k >= 0 && parts[k].site != s->slice; k--)
+            ;
+        if (k < 0) {
+            arrput(parts, part);
+            k = COUNT(parts) - 1;
+        }
+        parts[k].ticks += s->at - s->start;
+        *max = larger(*max, parts[k].ticks);
+    }
+    n = (uint64_t)COUNT(parts);
+    arrfree(parts);
+    return n;
+}
+
+/* Did the site run more than 20 frames above the base of the stall? */
+static bool ran_deep(const model *m, const model_stall *stall, int site)
+{
+    int base = stall->kind == CHROPROF_STALL_CALLBACK ? stall->base : 0, i;
+
+    for (i = stall->first; i < stall->end; i++)
+        if (m->steps[i].place >= 0 && arrlast(m->paths[m->steps[i].place].chain) == site &&
+            m->steps[i].depth > base + 20)
+            return true;
+    return false;
+}
+
 static int site_of_share(const comparison *c, const chroprof_stall_share *share)
 {
     int i;
@@ -1537,6 +1578,18 @@ static int site_of_share(const comparison *c, const chroprof_stall_share *share)
             strcmp(c->m->sites[i].file, share->file) == 0)
             return i;
     return -3;
+}
+
+/* Of a site that ran deeper than a tally knows there is neither figure. */
+static void compare_slices(comparison *c, const model_stall *want, const chroprof_stall_share *got,
+                           int site)
+{
+    uint64_t max, slices = slices_taken(c->m, want, site, &max);
+
+    if (got->slices == 0 && got->slice_max_ns == 0 && ran_deep(c->m, want, site))
+        return;
+    hold(c, "share slices", got->slices, slices);
+    hold(c, "share slice_max_ns", got->slice_max_ns, max);
 }
 
 static void compare_shares(comparison *c, const model_stall *want, const chroprof_stall *got)
@@ -1554,6 +1607,8 @@ static void compare_shares(comparison *c, const model_stall *want, const chropro
         sum += got->shares[k].exec_ns;
         if (whole && site != -3 && !c->m->strings_full && !c->m->other_used)
             hold(c, "share exec_ns", got->shares[k].exec_ns, taken(c->m, want, site));
+        if (whole && site >= 0 && !c->m->strings_full && !c->m->other_used)
+            compare_slices(c, want, &got->shares[k], site);
         if (k > 0 && got->shares[k].exec_ns > got->shares[k - 1].exec_ns)
             hold(c, "order of shares", 1, 0);
         if (got->shares[k].slice_max_ns > got->shares[k].exec_ns)

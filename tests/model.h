@@ -56,11 +56,12 @@ typedef struct model_interval {
     int place;
 } model_interval;
 
-/* One event, and the interval up to it. base: how many frames lay below the innermost loop's. */
+/* One event, and the interval up to it. base: how many frames lay below the innermost loop's.
+ * slice: that the interval was billed to, -1: none. */
 typedef struct model_step {
     uint64_t start, at, id;
     uint32_t state;
-    int place, depth, base;
+    int place, depth, base, slice;
 } model_step;
 
 /* A stall, and the steps inside it: [first, end). */

@@ -196,9 +196,12 @@ typedef struct chroprof__ring_row {
     uint64_t id;
     uint32_t path;             /* that the interval up to it was billed to */
     uint16_t depth;            /* of the stack before it */
-    uint8_t state;
+    uint8_t state;             /* CHROPROF__PUSHED_NONE may stand in it; UINT8_MAX: none that is */
     uint8_t spare;
 } chroprof__ring_row;
+
+/* In the state of a row: the event says that something runs, but no frame was put on the stack. */
+enum { CHROPROF__PUSHED_NONE = 0x80 };
 
 /* Samples inside one callback or iteration. */
 typedef struct chroprof__hits {

@@ -49,7 +49,8 @@ static uint32_t chroprof__path_before(const chroprof *p, uint64_t id)
     uint32_t after = CHROPROF__LOOP;
     for (uint64_t n = r.end; n > r.first && n > oldest; n--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n - 1);
-        bool runs = row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH;
+        chroprof_state state = chroprof__row_state(row);
+        bool runs = state == CHROPROF_RUNNING || state == CHROPROF_SWITCH;
         if (row->id == id && runs && after >= CHROPROF__FIRST_PATH)
             return after;
         after = row->path;

@@ -9,6 +9,7 @@
 #include "../block/tables.h"
 #include "../block/windows.h"
 #include "../block/clock.h"
+#include "../event/step.h"
 #include "../event/anomalies.h"
 #include "../event/open.h"
 #include "../event/slow.h"
@@ -231,7 +232,7 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
     if (CHROPROF__RARELY(chroprof__no_room(c))) {
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
         return;
     }
     chroprof__freshen(c, p->paths + slot->path);
@@ -263,7 +264,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
         chroprof__pop_any(p, c, t);
     }
     if (chroprof__no_room(c)) {
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
         return;
     }
     chroprof__future_row *slot = chroprof__find(p, id);
@@ -448,7 +449,7 @@ static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_si
     if (site == NULL)
         chroprof__count(p, CHROPROF_ANOMALY_SITE_NULL);
     else if (chroprof__no_room(c))
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
     else
         chroprof__push_call(c, p->frames + c->depth, c->depth,
                             chroprof__child_of(p, c->account, site), t);
@@ -470,6 +471,8 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
     if (c->hidden || p->frames[c->depth].kind & CHROPROF__ENTER_FRAME)
         chroprof__on_leave(p, c, t);
     chroprof__on_enter(p, c, site, t);
+    if (site == NULL)
+        chroprof__push_none(p);
 }
 
 CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
@@ -485,7 +488,7 @@ CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *
 static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     if (chroprof__no_room(c))
-        chroprof__hide(c, t);
+        chroprof__hide(p, t);
     else
         chroprof__push_barrier(p, c, t);
 }

@@ -53,13 +53,13 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
     uint64_t first = r.end, sure = r.end, looks = chroprof__slow_looks(p->core), n = r.end - 1;
     for (bool born = false; n > r.first && looks > 0 && !born; looks--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, --n);
+        chroprof_state state = chroprof__row_state(row);
         bool own = row->id == w->id;
-        bool begins = own && row->state == CHROPROF_PENDING && row->time >= w->created;
-        bool older = own && row->state >= CHROPROF_COMPLETED && row->state <= CHROPROF_CANCELLED;
+        bool begins = own && state == CHROPROF_PENDING && row->time >= w->created;
+        bool older = own && state >= CHROPROF_COMPLETED && state <= CHROPROF_CANCELLED;
         born = begins || older || row->time < w->created;
-        if (begins || (own && !born && (row->state == CHROPROF_READY ||
-                                        row->state == CHROPROF_RUNNING ||
-                                        row->state == CHROPROF_SWITCH)))
+        if (begins || (own && !born && (state == CHROPROF_READY || state == CHROPROF_RUNNING ||
+                                        state == CHROPROF_SWITCH)))
             first = n;
         if (born || row->depth == 0 || (row->depth == 1 && row->path != w->path))
             sure = waits && !born ? n : first;
@@ -71,9 +71,10 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
 /* What an event did to the future; after: how deep the stack was then. */
 static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
 {
+    chroprof_state state = chroprof__row_state(row);
     bool own = row->id == w->id;
-    bool runs = own && (row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH);
-    bool handed = row->state == CHROPROF_SWITCH && row->id != 0 && after == w->depth;
+    bool runs = own && (state == CHROPROF_RUNNING || state == CHROPROF_SWITCH);
+    bool handed = state == CHROPROF_SWITCH && row->id != 0 && after == w->depth;
     if (w->stacked && !runs && (after < w->depth || handed)) {
         w->stacked = false;
         w->ready = w->again;
@@ -85,7 +86,7 @@ static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *r
         w->depth = deeper ? w->depth : after;
         w->stacked = true;
         w->ready = false;
-    } else if (own && row->state == CHROPROF_READY) {
+    } else if (own && state == CHROPROF_READY) {
         w->again = w->stacked;
         w->ready = !w->stacked;
     }

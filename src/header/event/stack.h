@@ -9,6 +9,7 @@
 #include "../block/tables.h"
 #include "../block/windows.h"
 #include "../block/clock.h"
+#include "../event/step.h"
 #include "../event/anomalies.h"
 #include "../event/stalls.h"
 
@@ -33,8 +34,9 @@ CHROPROF__INLINE uint32_t chroprof__parent_below(uint32_t path)
 }
 
 /* A frame beyond max_depth: only counted, and time is untracked until the last of them is gone. */
-CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
+CHROPROF__COLD void chroprof__hide(const chroprof *p, uint64_t t)
 {
+    chroprof__core *c = p->core;
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_DEPTH];
     table->dropped++;
     if (c->hidden++ == 0)
@@ -42,6 +44,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
     table->wanted = c->hidden > table->wanted ? c->hidden : table->wanted;
     c->account = CHROPROF__UNTRACKED;
     c->time_limit = t;              /* until they are gone no event takes the fast path */
+    chroprof__push_none(p);
 }
 
 CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)

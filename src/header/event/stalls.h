@@ -70,7 +70,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
                               c->iteration.start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
-    chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
+    chroprof__end_tally(p, &y);             /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
 
@@ -104,6 +104,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
     }
     chroprof__tally_rows(p, &y, r.end, y.base);
+    chroprof__end_tally(p, &y);
     chroprof__share_tally(p, stall, &y);
 }
 

@@ -73,9 +73,22 @@ CHROPROF__INLINE bool chroprof__names_id(chroprof_state state)
     return state <= CHROPROF_CANCELLED || state == CHROPROF_SWITCH || state > CHROPROF_NEXT;
 }
 
+/* What the event of a row said. */
+CHROPROF__INLINE chroprof_state chroprof__row_state(const chroprof__ring_row *row)
+{
+    uint32_t state = row->state;
+    return (chroprof_state)(state == UINT8_MAX ? state : state & ~(uint32_t)CHROPROF__PUSHED_NONE);
+}
+
 CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
 {
-    return chroprof__names_id((chroprof_state)row->state) ? row->id : 0;
+    return chroprof__names_id(chroprof__row_state(row)) ? row->id : 0;
+}
+
+/* The event under way says that something runs, but puts no frame on the stack. */
+static void chroprof__push_none(const chroprof *p)
+{
+    chroprof__ring_of(p, p->core, p->core->seq)->state |= CHROPROF__PUSHED_NONE;
 }
 
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.

@@ -57,30 +57,32 @@ static void chroprof__end_tallied(const chroprof *p, chroprof__tally *y, uint32_
     }
 }
 
-/* A slice is over when the stack is less deep after the event, or its frame changed hands: a switch
- * may also have unwound frames above that one. Loop and untracked have none; of what runs too deep
- * it is not known. */
+/* How deep the stack was at least while an event lasted that took frames off: one that puts a frame
+ * there does so last. */
+static uint32_t chroprof__least_depth(const chroprof__ring_row *row, uint32_t after)
+{
+    bool named = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING;
+    bool pushes = row->state == CHROPROF_NEXT || (named && row->id != 0);
+    return pushes && after > 0 ? after - 1 : after;
+}
+
+/* Slices end with their frames. Loop and untracked have none; of what runs too deep it is not
+ * known. */
 static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
-                                const chroprof__ring_row *row, uint32_t after)
+                                const chroprof__ring_row *row, uint32_t least)
 {
     uint32_t k = chroprof__tally_place(y, row->depth);
     uint64_t dt = row->time - y->time;
-    bool other = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING ||
-                 row->state == CHROPROF_NEXT;
-    bool handed = row->state == CHROPROF_SWITCH && row->id != 0;
     chroprof__sum *sum = chroprof__sum_of(p, y, row->path);
     sum->exec += dt;
-    if (row->path < CHROPROF__FIRST_PATH)
-        other = false;
-    else if (k < CHROPROF__TALLY_DEPTHS) {
+    if (row->path >= CHROPROF__FIRST_PATH && k == CHROPROF__TALLY_DEPTHS) {
+        sum->slices = CHROPROF__UNKNOWN_SLICES;
+    } else if (row->path >= CHROPROF__FIRST_PATH) {
         y->path[k] = row->path;
         y->slice[k] += dt;
-    } else
-        sum->slices = CHROPROF__UNKNOWN_SLICES;
-    if (after < row->depth)
-        chroprof__end_tallied(p, y, row->depth, handed && after > 0 ? after - 1 : after);
-    else if (after == row->depth && other)
-        chroprof__end_tallied(p, y, row->depth, after - 1);
+    }
+    if (least < row->depth)
+        chroprof__end_tallied(p, y, row->depth, least);
 }
 
 /* Adds the rows up to, not including, event `end`; after is the depth of the stack then. */
@@ -91,15 +93,24 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, y->next);
         uint32_t then = y->next + 1 < end ? chroprof__ring_at(p, p->core, y->next + 1)->depth
                                           : after;
+        uint32_t least = chroprof__least_depth(row, then);
         if (row->depth <= y->fence)
             y->fence = UINT32_MAX;
         if (y->fence == UINT32_MAX)
-            chroprof__tally_row(p, y, row, then);
+            chroprof__tally_row(p, y, row, least);
+        else if (least < y->fence)          /* what the nested loop ran in was unwound, too */
+            chroprof__end_tallied(p, y, y->fence, least);
         if (y->which == CHROPROF__OF_CALLBACK && y->fence == UINT32_MAX &&
             row->state == CHROPROF_LOOP_ENTER && then > row->depth)
             y->fence = row->depth;
         y->time = row->time;
     }
+}
+
+/* What is under way has ended, too. */
+static void chroprof__end_tally(const chroprof *p, chroprof__tally *y)
+{
+    chroprof__end_tallied(p, y, UINT32_MAX, y->base);
 }
 
 /* Numbers of tallies begin again: no sum is marked with one any more. */

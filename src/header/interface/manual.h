@@ -501,8 +501,7 @@ LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
- known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices. Around
- wrong calls, hidden frames and steps above max_step_ns some may be missing or counted twice.
+ known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices.
  The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
  a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
  they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts

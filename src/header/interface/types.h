@@ -211,7 +211,7 @@ typedef struct chroprof_stall_sample {
 typedef struct chroprof_stall_share {
     uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 2: untracked */
     uint64_t exec_ns;      /* total */
-    uint64_t slices;       /* how many, those that ended after it apart; 0: loop, or not known */
+    uint64_t slices;       /* how many exec_ns is of; 0: loop, or not known */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall; as slices */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;

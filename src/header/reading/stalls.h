@@ -142,7 +142,7 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
 {
     out->at_ns = chroprof__moment_ns(p, row->time);
     out->id = chroprof__shown_id(p, chroprof__row_id(row));
-    out->state = (chroprof_state)row->state;
+    out->state = chroprof__row_state(row);
     out->path = row->path;
     out->depth = row->depth;
 }
