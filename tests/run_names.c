@@ -3,12 +3,13 @@
  *   run_names deep        at the end of a recursion that is deeper than the sampler keeps
  *   run_names shallow     two thirds of it at its beginning
  *   run_names deeper      two thirds at the end
- *   run_names hang        a callback computes until the program is killed, by itself
+ *   run_names hang [S]    a callback computes until the program kills itself: after 1.5 s or S
  *   run_names sleepy      a callback computes for a tenth and sleeps for the rest
  *   run_names phases      a callback has many parts, none of which is much of it
  *   run_names twofold     a callback blocks the loop three times, another one once and for less
  *   run_names forks       two children that wait as loops do
- * How long they compute is counted in CPU time, so that a busy machine gives as many samples. */
+ * Each prints its number. How long they compute is counted in CPU time, so that a busy machine
+ * gives as many samples. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -56,9 +57,9 @@ static APART void descend_twice(double shallow, double deep)
     sum += (unsigned long)descend_tree(90, deep);
 }
 
-static APART void parse_forever(void)
+static APART void parse_forever(double seconds)
 {
-    for (double end = cpu_time() + 1.5; cpu_time() < end;) {}
+    for (double end = cpu_time() + seconds; cpu_time() < end;) {}
     raise(SIGKILL);
 }
 
@@ -135,6 +136,9 @@ static APART void fork_waiters(void)
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "";
+    double seconds = count > 2 ? atof(words[2]) : 1.5;
+    printf("%ld\n", (long)getpid());
+    fflush(stdout);
     for (int i = 0; i < 6; i++) {
         poll(NULL, 0, 5);
         if (strcmp(what, "twofold") == 0 && i == 2)
@@ -152,7 +156,7 @@ int main(int count, char **words)
         else if (strcmp(what, "deeper") == 0)
             descend_twice(0.2, 0.4);
         else if (strcmp(what, "hang") == 0)
-            parse_forever();
+            parse_forever(seconds);
         else if (strcmp(what, "sleepy") == 0)
             sleep_and_parse();
         else if (strcmp(what, "phases") == 0)

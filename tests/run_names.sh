@@ -24,7 +24,8 @@ starved() {
 # profiled PROGRAM...: the report, at 80 columns, and its first finding as one line in $first;
 # tried again where the kernel gave too few samples
 profiled() {
-    for again in 1 2 3; do
+    words=$*
+    for try in 1 2 3; do
         COLUMNS=80 "$command" run "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
         starved || break
     done
@@ -32,14 +33,34 @@ profiled() {
         tr -s '\n ' ' ')
 }
 
-# says NAME PATTERN: the first finding has it
+# says NAME PATTERN: the first finding has it. A machine may hold up the program elsewhere for longer
+# than the callback takes, and then it says that first: the program runs again.
 says() {
-    # shellcheck disable=SC2254           # a pattern
+    for again in 1 2 3 4; do
+        # shellcheck disable=SC2254       # a pattern
+        case $first in $2) break ;; esac
+        # shellcheck disable=SC2086       # several words
+        profiled $words
+    done
+    # shellcheck disable=SC2254
     case $first in $2) ok "$1" ;;
     *) if starved; then skip "$1" "the kernel gave too few samples"; else
         fail "$1" "$first"; fi ;;
     esac
 }
+
+# holds COMMAND...: it succeeds about the last run, or about one of four more, for the same reason
+holds() {
+    for again in 1 2 3 4; do
+        ! "$@" || return 0
+        # shellcheck disable=SC2086
+        profiled $words
+    done
+    "$@"
+}
+
+# said PATTERN: the whole report has it, its spaces one each
+said() { tr -s ' \n' ' ' <"$scratch/err" | grep -q "$1"; }
 
 names=$scratch/names
 if ! $CC -O2 -g -o "$names" tests/run_names.c 2>"$scratch/log"; then
@@ -55,17 +76,18 @@ for deep in deep shallow deeper; do
 done
 profiled "$names" hang
 says hang "*hangs since *in parse_forever run_names.c:[0-9]*"
-if tr -s ' \n' ' ' <"$scratch/err" | grep -q "of CPU time: its samples show the line"; then ok hang_cpu; else
+if holds said "of CPU time: its samples show the line"; then ok hang_cpu; else
     fail hang_cpu "$(grep -A 2 "has been inside" "$scratch/err" | tr '\n' ' ')"; fi
-# while it hangs, a command to copy
-"$command" run "$names" hang 2>"$scratch/err" &
+# while it hangs, a command to copy; it hangs until that is there
+"$command" run "$names" hang 600 >"$scratch/out" 2>"$scratch/err" &
 runs=$!
 told=""
 while kill -0 $runs 2>/dev/null && [ -z "$told" ]; do
-    child=$(ps -o pid= --ppid $runs 2>/dev/null | tr -d ' ' | head -n 1)
+    child=$(cat "$scratch/out")
     told=$("$command" dump "${child:-0}" 2>&1 | grep "gdb -p $child -batch -ex bt")
     sleep 0.1
 done
+kill -KILL "$child"
 wait $runs
 if [ -n "$told" ]; then ok hang_alive; else fail hang_alive "no command to copy"; fi
 profiled "$names" sleepy
@@ -77,8 +99,10 @@ profiled "$names" phases
 says phases "*in run_phases run_names.c:[0-9]*"
 profiled "$names" twofold
 says twofold "*in read_mails run_names.c:[0-9]*; 2 more such stalls)*"
-if grep -aq '^• .* in write_index\( \|$\)' "$scratch/err" ||
-    grep -aq '^ *in write_index ' "$scratch/err"; then ok twofold_second; else
+second() {
+    grep -aq -e '^• .* in write_index\( \|$\)' -e '^ *in write_index ' "$scratch/err"
+}
+if holds second; then ok twofold_second; else
     fail twofold_second "$(grep -a -A 2 '^• ' "$scratch/err" | tr '\n' ' ')"; fi
 
 # a stripped file has the places of its functions
@@ -179,11 +203,8 @@ C
 if $CC -O1 -g -o "$scratch/login" "$scratch/login.c" -luv 2>"$scratch/log"; then
     profiled "$scratch/login"
     # on a busy machine on_render can have a longer stall, which is told before
-    lines=$(tr -s '\n ' ' ' <"$scratch/err")
-    case $lines in
-    *"stall at "*": on_login waits in poll login.c:"*) ok waits_first ;;
-    *) fail waits_first "$first" ;;
-    esac
+    if holds said 'stall at .*: on_login waits in poll login\.c:'; then ok waits_first; else
+        fail waits_first "$first"; fi
 else skip waits_first "$(head -n 1 "$scratch/log")"; fi
 
 # what began before the first wait is known, and in a forked child what it registers before its own
@@ -244,7 +265,7 @@ int main(void)
 C
 if cat /proc/self/syscall >"$scratch/log" 2>&1 && $CC -O1 -g -o "$scratch/child" "$scratch/child.c"; then
     profiled --children "$scratch/child"
-    if tr -s '\n ' ' ' <"$scratch/err" | grep -q 'has been inside .* it waits in read'; then ok hung_child
+    if holds said 'has been inside .* it waits in read'; then ok hung_child
     else fail hung_child "$first"; fi
 else skip hung_child "the system does not tell what threads wait for"; fi
 if $CC -O1 -g -o "$scratch/jobs" "$scratch/jobs.c" -luv 2>"$scratch/log"; then
