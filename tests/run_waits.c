@@ -44,6 +44,15 @@ static ALONE void work(int ms)
     } while (now.tv_sec * 1000000 + now.tv_nsec / 1000 < end);
 }
 
+/* How many waits there were in how many seconds, and the CPU time of each. */
+static void tell_waits(long waits, long seconds)
+{
+    struct timespec cpu;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    printf("waits %ld\nseconds %ld\neach %ld\n", waits, seconds,
+           (long)(((double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec) / (double)waits));
+}
+
 /* A client that waits for its answer. */
 static ALONE void ask(int ms)
 {
@@ -768,7 +777,7 @@ static void no_files(void)
         }
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
     } while (now.tv_sec - begin.tv_sec < 2 || waits < 40000);
-    printf("waits %ld\nseconds %ld\n", waits, (long)(now.tv_sec - begin.tv_sec));
+    tell_waits(waits, (long)(now.tv_sec - begin.tv_sec));
 }
 
 /* A server that always has work, as its client sends the next request at once. */
@@ -807,7 +816,7 @@ static void spin(void)
         }
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
     } while (now.tv_sec - begin.tv_sec < 2 || waits < 20000);
-    printf("waits %ld\nseconds %ld\n", waits, (long)(now.tv_sec - begin.tv_sec));
+    tell_waits(waits, (long)(now.tv_sec - begin.tv_sec));
 }
 
 #endif
@@ -841,6 +850,7 @@ int main(int count, char **words)
         }
     }
     (void)turn;
+    (void)tell_waits;
     (void)ask_deeper;
     (void)work;
     return 2;

@@ -25,11 +25,17 @@ ms() { awk -v task="$1" '{ us = $NF; sub(/ [0-9]+$/, "")
            if (index($0, task)) sum += us } END { printf "%d\n", sum / 1000 }' "$scratch/folded"; }
 knew() { sed -n "s/^$1 //p" "$scratch/out"; }
 
-# waited PROGRAM WHAT [TASK]: idle is at least what the program knows, and so is the task's time.
-waited() {
+# run_it PROGRAM WHAT
+run_it() {
+    ran="$1 $2"
     rm -f "$scratch/kept"
     timeout 100 "$command" run -o "$scratch/kept" "$scratch/$1" "$2" >"$scratch/out" \
         2>"$scratch/err" </dev/null
+}
+
+# waited PROGRAM WHAT [TASK]: idle is at least what the program knows, and so is the task's time.
+waited() {
+    run_it "$1" "$2"
     "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log" ||
         { fail "$1_$2" "$(head -n 3 "$scratch/err" | tr '\n' ' ')"; return; }
     task=${3:-code after }
@@ -57,12 +63,22 @@ possible() {
 total() { "$command" dump --format json "$scratch/kept" 2>"$scratch/log" |
     sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" | head -n 1; }
 
-# total_ms CHECK NAME LEAST [BELOW]: so many milliseconds of it
+# total_ms CHECK NAME LEAST [BELOW]: so many milliseconds of it. A busy machine may hold the program up
+# right there, and so make it more: it runs again.
 total_ms() {
-    had=$(($(total "$2") / 1000000))
+    for again in 1 2 3 4 5; do
+        had=$(($(total "$2") / 1000000))
+        [ "$had" -ge "${4:-1000000}" ] || break
+        # shellcheck disable=SC2086       # two words
+        run_it $ran
+    done
     if [ "$had" -ge "$3" ] && [ "$had" -lt "${4:-1000000}" ]; then ok "$1"; else
         fail "$1" "$had ms of $2 ($3 to ${4:-any})"; fi
 }
+
+# is_slow: spins are known by 5,000 waits a second, of at most 10 us each; a machine that makes twice as
+# many has room, and one that uses half of that for each
+is_slow() { [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ] || [ "$(knew each)" -gt 5000 ]; }
 
 # named CHECK PATTERN: the report says so
 named() {
@@ -126,19 +142,21 @@ else
             timeout 100 "$command" run "$scratch/plain" hang >"$scratch/out" 2>"$scratch/err" </dev/null
             named plain_hang_named 'For about [0-9.]* s of it, it waits in read'
         fi
-        # a machine that makes fewer than 10,000 such waits a second knows no spin
         waited plain spin
-        if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then
+        if is_slow; then
             skip plain_spin "this machine is too slow"
         else named plain_spin 'The loop spins'; fi
         waited plain no_files
-        if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then
+        if is_slow; then
             skip plain_no_files "this machine is too slow"
         else
             named plain_no_files 'a listening socket, port [0-9]*: EPOLLIN; accept fails: EMFILE'
         fi
         waited plain once
-        named plain_once_told '1 thread waited once and then worked, .* longest, for [3-9][0-9][0-9]* ms'
+        told=$(tr -s '\n ' ' ' <"$scratch/err" |
+            sed -n 's/.*1 thread waited once and then worked, .* longest, for \([0-9]*\) ms.*/\1/p')
+        if [ "${told:-0}" -ge 300 ]; then ok plain_once_told; else
+            fail plain_once_told "${told:-nothing}: $(head -n 3 "$scratch/err" | tr '\n' ' ')"; fi
         waited plain busy
         if grep -q 'The loop spins' "$scratch/err"; then
             fail plain_busy_works "$(grep -m 1 -A 2 -e '^. ' "$scratch/err" | tr '\n' ' ')"
