@@ -102,9 +102,9 @@ if [ -z "$python" ] || ! has curl || ! has go; then
     skip push "needs python3, curl and go (packages curl, golang-go)"
 else
     background receiver.log "$python" "$tests/receiver.py" "$work/pushed" 19093
-    for i in 1 2 3 4 5 6 7 8 9 10; do grep -qs ready receiver.log && break; sleep 0.5; done
+    for i in $(seq 1 240); do grep -qs ready receiver.log && break; sleep 0.5; done
     sleep 2
-    if timeout 60 sh "$recipes/push.sh" profiles/server-1.chroprof http://127.0.0.1:19093 \
+    if timeout 300 sh "$recipes/push.sh" profiles/server-1.chroprof http://127.0.0.1:19093 \
         'demo{zone=eu west}' 1 2 >push.log 2>&1 && [ ! -s push.log ]; then ok push; else
         fail push "$(head -n 3 push.log)"; fi
     cat >expect.py <<'END'
@@ -129,7 +129,7 @@ for number in (1, 2):
 END
     if "$python" expect.py >log 2>&1; then ok pushed_profiles; else
         fail pushed_profiles "$(tail -n 1 log)"; fi
-    if timeout 60 sh "$recipes/push.sh" profiles/missing http://127.0.0.1:19093 x 1 1 \
+    if timeout 300 sh "$recipes/push.sh" profiles/missing http://127.0.0.1:19093 x 1 1 \
         >push.log 2>&1; grep -q 'No such file' push.log; then ok push_says_why; else
         fail push_says_why "$(head -n 3 push.log)"; fi
 fi
@@ -160,7 +160,7 @@ background exporter.log "$exporter" --collector.disable-defaults --collector.tex
     --collector.textfile.directory="$work/metrics" --web.listen-address=127.0.0.1:19092
 background prometheus.log prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
     --web.listen-address=127.0.0.1:19091
-for i in $(seq 1 30); do
+for i in $(seq 1 120); do
     grep -qs 'ready to receive' prometheus.log && break
     sleep 1
 done

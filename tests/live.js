@@ -30,6 +30,7 @@ const ended = child => new Promise(done => child.once('exit', done));
 /* A page, and what must not happen in it: errors, requests to anywhere else. */
 async function open(url, options) {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120000);         /* only what hangs is so late */
     page.trouble = [];
     page.on('console', message => {
         if (message.type() === 'error') { page.trouble.push(message.text()); }

@@ -470,7 +470,8 @@ TEST(a_wait_goes_on_in_the_handler)
 TEST(a_wait_that_goes_on_is_ended_by_other_signals)
 {
     chroprof_options o = no_options();
-    struct itimerval alarm = { { 0, 0 }, { 0, 50000 } };
+    const struct itimerval none = { { 0, 0 }, { 0, 0 } };
+    struct itimerval alarm = { { 0, 50000 }, { 0, 50000 } }; /* the first may come before the wait */
     struct sigaction action, before;
     PROMPT_SIGNALS();
     chroprof *p = live_profile(&o);
@@ -482,6 +483,7 @@ TEST(a_wait_that_goes_on_is_ended_by_other_signals)
     CHECK_EQ(setitimer(ITIMER_REAL, &alarm, NULL), 0);
     CHECK_EQ(poll(NULL, 0, 60000), -1);
     CHECK_EQ(errno, EINTR);
+    CHECK_EQ(setitimer(ITIMER_REAL, &none, NULL), 0);
     chroprof_leave(p);
     settle(p);
     CHECK_EQ(sigaction(SIGALRM, &before, NULL), 0);

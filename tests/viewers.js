@@ -38,6 +38,7 @@ const near = (name, text, expected) => ok(name, close(nsOf(text), expected),
 /* A page that keeps what must not happen: errors, requests, dialogs. */
 async function open(name, options) {
     const page = await browser.newPage();
+    page.setDefaultTimeout(120000);         /* only what hangs is so late */
     page.trouble = [];
     page.on('console', message => {
         if (message.type() === 'error' || message.type() === 'warning') {

@@ -351,7 +351,7 @@ END
     prometheus --config.file=prometheus.yml --storage.tsdb.path=prometheus-data \
         --web.listen-address=127.0.0.1:19090 >prometheus.log 2>&1 &
     server=$!
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    for i in $(seq 1 120); do
         grep -qs 'ready to receive' prometheus.log && break
         sleep 1
     done
