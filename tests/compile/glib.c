@@ -23,6 +23,11 @@ static gboolean on_source(gpointer data)
     called();
     return data != NULL;
 }
+static gboolean on_again(gpointer data)
+{
+    called();
+    return data == NULL;
+}
 static gboolean on_other(gpointer data)
 {
     calls += 2;
@@ -172,6 +177,83 @@ static int seen(void)
 }
 #endif
 
+/* Iterates until another thread says that it is enough, which runs nothing in this one. */
+static gint enough;
+static gpointer on_thread(gpointer data)
+{
+    g_usleep(30000);
+    g_atomic_int_set(&enough, 1);
+    g_main_context_wakeup(NULL);
+    return data;
+}
+static gboolean on_waiting(gpointer data)
+{
+    GThread *thread;
+    g_atomic_int_set(&enough, 0);
+    thread = g_thread_new("waking", on_thread, NULL);
+    while (!g_atomic_int_get(&enough))
+        g_main_context_iteration(NULL, TRUE);
+    g_thread_join(thread);
+    called();
+    return data != NULL;
+}
+
+/* Iterates until others have run ten times in there, and looks at the context in between. */
+static gboolean on_window(gpointer data)
+{
+    guint id = named(g_timeout_add(3, on_again, NULL), "in_window");
+    while (g_main_context_iteration(NULL, FALSE)) {}
+    run(calls + 10);
+    g_source_remove(id);
+    called();
+    return data != NULL;
+}
+
+#ifndef CHROPROF_DISABLE
+static uint64_t callbacks(void)
+{
+    chroprof_totals totals;
+    chroprof_read_totals(&prof, &totals);
+    return totals.anomalies == 0 ? totals.callbacks : 0;
+}
+
+/* The only wait of a task there is, in ns. */
+static uint64_t waited(void)
+{
+    chroprof_task_wait rows[4];
+    bool right = chroprof_task_waits(&prof, rows, 4) == 1 && strcmp(rows[0].name, "waiting") == 0 &&
+                 strcmp(rows[0].call, "poll") == 0;
+    return right ? rows[0].total_ns : 0;
+}
+#else
+static uint64_t callbacks(void)
+{
+    return (uint64_t)calls;
+}
+static uint64_t waited(void)
+{
+    return 20000000;
+}
+#endif
+
+/* A callback that iterates while nothing else runs has waited; one in which others run has not, and
+ * those are callbacks like itself. A busy machine may begin to wait late. */
+static int nested_loops(void)
+{
+    uint64_t before;
+    int until, tries;
+    for (tries = 0; tries == 0 || (waited() < 20000000 && tries < 50); tries++) {
+        until = calls + 1;
+        named(g_idle_add(on_waiting, NULL), "waiting");
+        run(until);
+    }
+    before = callbacks();
+    until = calls + 11;
+    named(g_idle_add(on_window, NULL), "window");
+    run(until);
+    return waited() >= 20000000 && calls == until && callbacks() == before + 11;
+}
+
 int main(void)
 {
     if (chroprof_init(&prof, memory, sizeof memory, NULL) != CHROPROF_OK)
@@ -192,5 +274,7 @@ int main(void)
         return 4;
     if (!seen())
         return 5;
-    return without_names() ? 0 : 6;
+    if (!without_names())
+        return 6;
+    return nested_loops() ? 0 : 7;
 }
