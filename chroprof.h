@@ -1263,6 +1263,7 @@ typedef struct chroprof {
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
+    int poller;            /* by CHROPROF_EPOLL_IDLE: descriptor in which the loop waits, plus 1 */
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */
@@ -2061,7 +2062,8 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
  * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
  * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
- * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
+ * in a library that it loads: libraries look in the program first. A wait inside a task, in another
+ * descriptor than the loop's, is that task's (chroprof_waited). Linux only; elsewhere it does
  * nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
@@ -11644,14 +11646,31 @@ CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
+/* Whether a task waits there for what its loop does not know: that waits in another descriptor. */
+static bool chroprof__task_polls(chroprof *p, int fd)
+{
+    if (!chroprof__takes(p))
+        return false;
+    if (p->core->account >= CHROPROF__FIRST_PATH)
+        return p->poller != 0 && p->poller != fd + 1;
+    p->poller = fd + 1;
+    return false;
+}
+
 CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
+    const bool task = chroprof__task_polls(p, fd);
+    const uint64_t since = task ? chroprof__read_clock(p) : 0;
     int count;
-    chroprof_idle_enter(p);
+    if (!task)
+        chroprof_idle_enter(p);
     count = (int)chroprof__system(SYS_epoll_pwait, fd, events, size, ms, mask,
                                   (long)CHROPROF__MASK_BYTES);
-    chroprof_idle_leave(p);
+    if (!task)
+        chroprof_idle_leave(p);
+    else if (ms != 0)
+        chroprof_waited(p, "epoll_wait", NULL, since);
     return count;
 }
 #endif

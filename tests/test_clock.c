@@ -220,6 +220,42 @@ TEST(epoll_pwait_is_idle)
     CHECK_EQ(epoll_wait(poller, &event, 1, 5), -1);
     hold(p);
 }
+
+/* A task that waits in a descriptor of its own is blocked; what takes no time is no wait. Its loop's
+ * own is idle, in a nested loop as well. */
+TEST(epoll_pwait_of_a_task)
+{
+    static const chroprof_site task = { "client", NULL, 0 };
+    chroprof *p = own_clock();
+    struct epoll_event event;
+    chroprof_task_wait rows[2];
+    uint64_t idle;
+    int loops = epoll_create1(0), its = epoll_create1(0);
+    waits = p;
+    CHECK_EQ(epoll_wait(loops, &event, 1, 1), 0);
+    chroprof_enter(p, &task);
+    idle = totals_of(p).idle_ns;
+    CHECK_EQ(epoll_wait(its, &event, 1, 0), 0);
+    CHECK_EQ(chroprof_task_waits(p, rows, 2), 0);
+    CHECK_EQ(epoll_pwait(its, &event, 1, 5, NULL), 0);
+    CHECK_EQ(epoll_wait(its, &event, 1, 5), 0);
+    CHECK_EQ(totals_of(p).idle_ns, idle);
+    CHECK_EQ(chroprof_task_waits(p, rows, 2), 1);
+    CHECK_STR(rows[0].name, "client");
+    CHECK_STR(rows[0].call, "epoll_wait");
+    CHECK_EQ(rows[0].count, 2);
+    CHECK(rows[0].total_ns >= 8000000);
+    chroprof_loop_enter(p);
+    CHECK_EQ(epoll_wait(loops, &event, 1, 5), 0);
+    chroprof_loop_leave(p);
+    chroprof_leave(p);
+    CHECK(totals_of(p).idle_ns >= idle + 4000000);
+    CHECK_EQ(chroprof_task_waits(p, rows, 2), 1);
+    CHECK_EQ(totals_of(p).anomalies, 0);
+    CHECK(close(loops) == 0 && close(its) == 0);
+    waits = NULL;
+    CHECK(chroprof_check(p) == NULL);
+}
 #endif
 
 /* The time before there was memory for a profile is its start, once. */
@@ -259,6 +295,7 @@ static const test_case cases[] = {
     CASE(a_profile_that_began_before_its_memory),
 #ifdef __linux__
     CASE(epoll_pwait_is_idle),
+    CASE(epoll_pwait_of_a_task),
 #endif
 };
 

@@ -1,10 +1,13 @@
 /* chroprof_libev.h in C and C++: its wait is idle, and what runs second in a batch was due at the
- * batch's begin, so the first is blamed. Exit status 0: right, by the program's own measure. */
-#define _POSIX_C_SOURCE 200809L
+ * batch's begin, so the first is blamed. A callback runs the loop itself. Exit status 0: right, by the
+ * program's own measure. */
+#define _XOPEN_SOURCE 700
 #include <ev.h>
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
 #include "../../examples/adapters/chroprof_libev.h"
+#include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 static chroprof prof;
@@ -77,6 +80,81 @@ static int right(double elapsed)
 #endif
 }
 
+static int inner, outer;
+
+static void on_inner(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    CHROPROF_SCOPE(&prof, "inner");
+    (void)loop, (void)timer, (void)events;
+    inner++;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* Runs the loop until a signal wakes it, in which nothing is called. */
+static void on_waiting(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    const struct itimerval none = { { 0, 0 }, { 0, 0 } }, soon = { { 0, 1000 }, { 0, 20000 } };
+    CHROPROF_SCOPE(&prof, "waiting");
+    (void)timer, (void)events;
+    outer++;
+    ev_ref(loop);
+    (void)setitimer(ITIMER_REAL, &soon, NULL);
+    ev_run(loop, EVRUN_ONCE);
+    (void)setitimer(ITIMER_REAL, &none, NULL);
+    ev_unref(loop);
+}
+
+/* Runs the loop until others were called ten times in there. */
+static void on_window(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    ev_timer again;
+    CHROPROF_SCOPE(&prof, "window");
+    (void)events;
+    outer++;
+    ev_init(&again, on_inner);
+    ev_timer_set(&again, 0.003, 0.003);
+    ev_timer_start(loop, &again);
+    while (inner < 10)
+        ev_run(loop, EVRUN_ONCE);
+    ev_timer_stop(loop, &again);
+    ev_init(timer, on_waiting);
+    ev_timer_set(timer, 0.001, 0.);
+    ev_timer_start(loop, timer);
+}
+
+/* What is called in a nested loop is a callback like the outer one; where nothing was, that has
+ * waited. */
+static int nested_loops(void)
+{
+    struct ev_loop *loop = ev_loop_new(0);
+    ev_timer timer;
+    if (loop == NULL || signal(SIGALRM, on_signal) == SIG_ERR ||
+        chroprof_init(&prof, memory, sizeof memory, NULL) != CHROPROF_OK)
+        return 0;
+    chroprof_libev(&prof, loop);
+    ev_init(&timer, on_window);
+    ev_timer_set(&timer, 0.001, 0.);
+    ev_timer_start(loop, &timer);
+    ev_run(loop, 0);
+    ev_loop_destroy(loop);
+#ifndef CHROPROF_DISABLE
+    {
+        chroprof_task_wait rows[3];
+        chroprof_totals totals;
+        size_t count = chroprof_task_waits(&prof, rows, 3);
+        chroprof_read_totals(&prof, &totals);
+        if (totals.anomalies != 0 || totals.callbacks != 12 || count != 1 ||
+            strcmp(rows[0].name, "waiting") != 0 || strcmp(rows[0].call, "ev_run") != 0)
+            return 0;
+    }
+#endif
+    return inner == 10 && outer == 2 && chroprof_check(&prof) == NULL;
+}
+
 int main(void)
 {
     double start = now();
@@ -94,5 +172,7 @@ int main(void)
     ev_prepare_start(loop, &prepare);
     ev_run(loop, 0);
     ev_loop_destroy(loop);
-    return calls == 2 && right(now() - start) && chroprof_check(&prof) == NULL ? 0 : 2;
+    if (calls != 2 || !right(now() - start) || chroprof_check(&prof) != NULL)
+        return 2;
+    return nested_loops() ? 0 : 3;
 }

@@ -9,7 +9,8 @@
  * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
  * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
- * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
+ * in a library that it loads: libraries look in the program first. A wait inside a task, in another
+ * descriptor than the loop's, is that task's (chroprof_waited). Linux only; elsewhere it does
  * nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \

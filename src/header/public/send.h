@@ -352,14 +352,31 @@ CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
+/* Whether a task waits there for what its loop does not know: that waits in another descriptor. */
+static bool chroprof__task_polls(chroprof *p, int fd)
+{
+    if (!chroprof__takes(p))
+        return false;
+    if (p->core->account >= CHROPROF__FIRST_PATH)
+        return p->poller != 0 && p->poller != fd + 1;
+    p->poller = fd + 1;
+    return false;
+}
+
 CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
+    const bool task = chroprof__task_polls(p, fd);
+    const uint64_t since = task ? chroprof__read_clock(p) : 0;
     int count;
-    chroprof_idle_enter(p);
+    if (!task)
+        chroprof_idle_enter(p);
     count = (int)chroprof__system(SYS_epoll_pwait, fd, events, size, ms, mask,
                                   (long)CHROPROF__MASK_BYTES);
-    chroprof_idle_leave(p);
+    if (!task)
+        chroprof_idle_leave(p);
+    else if (ms != 0)
+        chroprof_waited(p, "epoll_wait", NULL, since);
     return count;
 }
 #endif
