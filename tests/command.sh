@@ -449,7 +449,7 @@ done
 
 for what in replay report symbolize trace "dump -f json"; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    timeout 20 "$command" $what "$scratch/pipe" >"$scratch/out" 2>"$scratch/err"; code=$?
+    timeout 120 "$command" $what "$scratch/pipe" >"$scratch/out" 2>"$scratch/err"; code=$?
     expect "${what}_of_a_pipe" 1 "this is a pipe; give - and redirect"
 done
 

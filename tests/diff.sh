@@ -274,10 +274,10 @@ fi
 
 # --- what comes through a pipe can't be read again; a named one is refused, as everywhere
 mkfifo pipe
-timeout 20 "$command" diff pipe slower.json >out 2>err; code=$?
+timeout 120 "$command" diff pipe slower.json >out 2>err; code=$?
 expect named_pipe 2 "this is a pipe; give - and redirect"
 # shellcheck disable=SC2002 # it has to be a pipe
-cat base.json | timeout 20 "$command" diff - slower.json >out 2>err; code=$?
+cat base.json | timeout 120 "$command" diff - slower.json >out 2>err; code=$?
 expect pipe 0 "c takes 1."
 
 # --- what can't be read, and what can't be meant

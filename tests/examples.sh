@@ -174,7 +174,7 @@ why() {
         reason=$(why_run)
         [ -n "$reason" ] || reason=$(why_profile)
         [ -n "$reason" ] || break
-        echo "try $try: $reason" >&2
+        echo "try $try: $reason" >>"$out/$name.tries"
     done
     echo "$reason" | head -n 1
 }
@@ -186,7 +186,7 @@ fail() {
 
 one() {
     name=$(basename "$1" | sed 's/\.[a-z]*$//')
-    rm -f "$out/$name"
+    rm -f "$out/$name" "$out/$name.tries"
     needs=$(header 2 "$1")
     if [ -z "$needs" ]; then
         fail "no build line, see tests/examples.sh"

@@ -180,17 +180,17 @@ fi
 
 # --- pipes: read from none, written to as they are
 mkfifo "$scratch/pipe"
-timeout 20 "$command" merge "$scratch/pipe" "$fleet/0.block" >"$scratch/out" 2>"$scratch/err"
+timeout 120 "$command" merge "$scratch/pipe" "$fleet/0.block" >"$scratch/out" 2>"$scratch/err"
 code=$?
 expect pipe_is_no_input 1 "1 left out"
-timeout 20 cat "$scratch/pipe" >"$scratch/piped" &
-timeout 20 "$command" merge "$fleet/0.block" -o "$scratch/pipe" 2>"$scratch/err"; code=$?
+timeout 120 cat "$scratch/pipe" >"$scratch/piped" &
+timeout 120 "$command" merge "$fleet/0.block" -o "$scratch/pipe" 2>"$scratch/err"; code=$?
 wait $!
 expect into_a_pipe 0
 if [ -p "$scratch/pipe" ]; then ok pipe_is_still_one; else fail pipe_is_still_one "replaced"; fi
 run check "$scratch/piped"; expect piped_block_is_sound 0
 # shellcheck disable=SC2002 # it has to be a pipe
-cat "$scratch/piped" | timeout 20 "$command" diff - "$scratch/piped" >"$scratch/out" 2>"$scratch/err"
+cat "$scratch/piped" | timeout 120 "$command" diff - "$scratch/piped" >"$scratch/out" 2>"$scratch/err"
 code=$?
 expect block_through_a_pipe 0 "No site got worse"
 
