@@ -160,6 +160,11 @@ ends() {
     server=
 }
 
+# is_late: a busy machine may hold the program up elsewhere for longer than the planted cause ($planted:
+# what names it in the stall, or by $planted_in) does, or give the sampler few ticks; then it runs again,
+# at most twice
+is_late() { [ -n "${planted-}" ] && ! ${planted_in:-stalled_code} | grep -qE "$planted"; }
+
 # both NAME TALK PROGRAM...: TALK is a function that waits for the program, talks to it, and makes
 # it end. What it prints must be the same with chroprof and without, and so must the exit status;
 # the program's own output as well, unless $compared leaves it out because there are times in it.
@@ -167,8 +172,10 @@ both() {
     talk=$2
     name=$1
     shift 2
-    for way in plain run; do
+    for way in plain run run run; do
+        [ ! -e "$scratch/run.status" ] || [ "$way" = plain ] || ! is_late || break
         rm -f "$scratch/$way".*
+        [ "$way" = run ] || rm -f "$scratch"/run.*
         starts $way "$@"
         $talk >"$scratch/$way.talk" 2>&1
         if waits_for has_ended; then ends; else
@@ -249,9 +256,10 @@ test_redis_keys() {
     redis-cli -p "$port" SHUTDOWN NOSAVE
     ends
     options="-o $scratch/kept"
+    planted='keysCommand|dict[A-Z]|stringmatch|addReply'
     both redis_keys redis_talk redis-server --port "$port" --save ''
     options=
-    shows redis_keys 'keysCommand|dict[A-Z]|stringmatch|addReply'
+    shows redis_keys "$planted"
     "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
     case $(uname -m) in
     x86_64 | aarch64)
@@ -303,8 +311,9 @@ server.port = $port
 server.modules = ( "mod_dirlisting" )
 dir-listing.activate = "enable"
 END
+    planted='dirlisting|stat|pwrite|chunkqueue|readdir'
     both lighttpd lighttpd_talk lighttpd -D -f "$scratch/lighttpd.conf"
-    shows lighttpd 'dirlisting|stat|pwrite|chunkqueue|readdir'
+    shows lighttpd "$planted"
 }
 
 memcached_talk() {
@@ -334,8 +343,9 @@ test_memcached() {
     port=$(free_port)
     set -- memcached -l 127.0.0.1 -p "$port" -U 0
     [ "$(id -u)" != 0 ] || set -- "$@" -u "$(id -un)"
+    planted='memcached|alloc|strlen|sendmsg'
     both memcached memcached_talk "$@"
-    shows memcached 'memcached|alloc|strlen|sendmsg'
+    shows memcached "$planted"
     called memcached 'memcached\+0x[0-9a-f]+'
 }
 
@@ -357,8 +367,9 @@ test_tmux() {
     socket=chroprof-$$
     TMUX_TMPDIR=$scratch
     export TMUX_TMPDIR
+    planted='tmux'
     both tmux tmux_talk tmux -D -L "$socket" -f /dev/null
-    shows tmux 'tmux'
+    shows tmux "$planted"
 }
 
 nothing() { :; }
@@ -375,8 +386,9 @@ vim.defer_fn(function()
     vim.cmd("cquit 5")
 end, 50)
 END
+    planted='luajit'
     both neovim nothing nvim --headless -u NONE -i NONE -c "luafile $scratch/slow.lua"
-    shows neovim 'luajit'
+    shows neovim "$planted"
 }
 
 # Two hundred requests, each made by the callback of the one before: they are futures, which wait
@@ -446,8 +458,9 @@ Gio.bus_own_name(Gio.BusType.SESSION, "test.Chroprof", 0, have_bus, None, None)
 loop.run()
 print("ended")
 END
+    planted='libglib|g_checksum|sha256'
     both glib glib_talk $python "$scratch/service.py"
-    shows glib 'libglib|g_checksum|sha256'
+    shows glib "$planted"
     end_all
 }
 
@@ -479,8 +492,9 @@ const server = http.createServer((request, response) => {
 console.error("pid " + process.pid);
 server.listen($port, "127.0.0.1", () => console.log("ready"));
 END
+    planted='busyHandler'
     both node node_talk node --perf-basic-prof "$scratch/busy.js"
-    shows node 'busyHandler'
+    shows node "$planted"
     rm -f "/tmp/perf-$(cat "$scratch/pid").map" "$scratch/pid"
 }
 
@@ -498,9 +512,10 @@ async def handler():
 asyncio.run(handler())
 END
     options=--wall
+    planted='nanosleep'
     both asyncio nothing $python "$scratch/block.py"
     options=
-    shows asyncio 'nanosleep'
+    shows asyncio "$planted"
 }
 
 # The reader pauses after its first byte, so that the pipe is full and curl blocks in write.
@@ -528,12 +543,14 @@ print(len(data), zlib.crc32(data))
 END
     mkfifo "$scratch/pipe"
     options=--wall
+    planted='write' planted_in=findings
     both curl curl_talk curl -sS -o "$scratch/pipe" "http://127.0.0.1:$port/big"
     # after its last poll it may have to write all the rest, or poll once more
     case $(findings | tr '\n' ' ') in
     *"after the last wait"*write* | *"stall at"*write*) ok curl_cause ;;
     *) fail curl_cause "$(findings | tr '\n' '|')" ;;
     esac
+    planted=
     both curl_fails nothing curl -sS "http://127.0.0.1:$port/missing" -f
     options=
     end_all
@@ -588,8 +605,9 @@ pieces = text(b"x" * (20 * ((count + 16383) // 16384)))
 info = b"d5:filesl" + files + b"e4:name4:many12:piece lengthi16384e6:pieces" + pieces + b"e"
 open(sys.argv[1], "wb").write(b"d4:info" + info + b"e")
 END
+    planted='transmission|alloc|stat'
     both transmission transmission_talk transmission-daemon -f -g "$scratch/transmission" --paused
-    shows transmission 'transmission|alloc|stat'
+    shows transmission "$planted"
     called transmission 'transmission-daemon\+0x[0-9a-f]+'
 }
 
@@ -723,7 +741,7 @@ options=''
 for one in redis_keys redis_eval lighttpd memcached tmux neovim neovim_requests glib node asyncio curl transmission \
     attach_redis_eval attach_redis_keys attach_nginx attach_musl attach_libuv attach_go \
     attach_node attach_agrees plain; do
-    unset compared
+    unset compared planted planted_in
     test_$one
     end_all
 done
