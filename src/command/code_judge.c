@@ -293,21 +293,8 @@ bool cause_is_callback(const cause *c, const call *one)
 
 bool cause_is_place(const cause *c, const call *one)
 {
-    static const char place[] = "+0x";
-    json_text file, begin, middle;
-    if (one == NULL || one->frame->libc || module_of(&c->stacks->modules,
-                                                     one->frame->module_id) == NULL) {
-        return false;
-    }
-    file = one->frame->module;
-    if (one->name.length <= file.length + sizeof place) {
-        return false;
-    }
-    begin.bytes = one->name.bytes;
-    begin.length = file.length;
-    middle.bytes = one->name.bytes + file.length;
-    middle.length = sizeof place - 1;
-    return compare_text(begin, file) == 0 && compare_text(middle, json_word(place)) == 0;
+    return one != NULL && !one->frame->libc && stack_is_place(one->frame, one->name) &&
+           module_of(&c->stacks->modules, one->frame->module_id) != NULL;
 }
 
 /* Shall this one take the place of the outermost that was named so far? The program's own code

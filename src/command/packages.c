@@ -3,7 +3,9 @@
 #include "packages.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,11 +33,16 @@ static bool list_has(const char *list, const char *path)
     return found;
 }
 
-static bool find_package(const char *path, char *name, size_t size)
+/* The file behind a link may be another package's. */
+static bool find_package(const char *link, char *name, size_t size)
 {
+    char path[PATH_MAX];
     DIR *lists = opendir(DPKG_LISTS);
     const struct dirent *entry;
     bool found = false;
+    if (realpath(link, path) == NULL) {
+        (void)snprintf(path, sizeof path, "%s", link);
+    }
     while (lists != NULL && !found && (entry = readdir(lists)) != NULL) {
         char list[4096];
         (void)snprintf(list, sizeof list, DPKG_LISTS "/%s", entry->d_name);

@@ -127,6 +127,23 @@ static bool prefer_caller(const stack_tree *s, const stack_frame *frame, size_t 
     return frame->libc && caller != SIZE_MAX && !s->frames[caller].libc;
 }
 
+bool stack_is_place(const stack_frame *frame, json_text name)
+{
+    static const char place[] = "+0x";
+    json_text file = frame->module;
+    return name.length > file.length + sizeof place && file.length > 0 &&
+           memcmp(name.bytes, file.bytes, file.length) == 0 &&
+           memcmp(name.bytes + file.length, place, sizeof place - 1) == 0;
+}
+
+/* A name is what people look for, a place is not. */
+static bool prefer_name(const stack_tree *s, const stack_frame *frame)
+{
+    const stack_frame *caller = frame->named != SIZE_MAX ? &s->frames[frame->named] : NULL;
+    return caller != NULL && stack_is_place(frame, frame->name) && !caller->libc &&
+           !stack_is_place(caller, caller->name);
+}
+
 /* What a frame has from those that it was called by. */
 static void link_stack_frame(stack_tree *s, size_t index)
 {
@@ -145,7 +162,8 @@ static void link_stack_frame(stack_tree *s, size_t index)
     if (frame->own) {
         return;
     }
-    if (frame->native && frame->name.length > 0 && !prefer_caller(s, frame, frame->named)) {
+    if (frame->native && frame->name.length > 0 && !prefer_caller(s, frame, frame->named) &&
+        !prefer_name(s, frame)) {
         frame->named = index;
     }
     if (frame->file.length > 0 && !prefer_caller(s, frame, frame->placed)) {

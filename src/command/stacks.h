@@ -71,6 +71,9 @@ size_t stack_index(const stack_tree *s, uint64_t id);
 /* The file's name without its folders. */
 json_text module_name(const stack_tree *s, uint64_t id);
 
+/* Is its name a place in its file, as "server+0x1613d0"? */
+bool stack_is_place(const stack_frame *frame, json_text name);
+
 /* Without samples the tree is empty. false, with a message. */
 bool stacks_read(stack_tree *s, const profile_text *p);
 

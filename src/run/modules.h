@@ -96,7 +96,7 @@ static int add_started(struct dl_phdr_info *info, size_t size, void *unused)
 static void find_modules(void)
 {
     char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    ssize_t length = known_link("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     (void)snprintf(program_name, sizeof program_name, "%s", last_part(path));
     (void)dl_iterate_phdr(add_started, NULL);

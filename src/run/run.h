@@ -27,6 +27,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,12 +45,26 @@ static char program_path[1024];
 
 static ssize_t known_link(const char *path, char *to, size_t size)
 {
-    ssize_t length = readlink(path, to, size);
-    if (length < 0 && strcmp(path, "/proc/self/exe") == 0 && program_path[0] != '\0') {
-        length = (ssize_t)strnlen(program_path, size);
-        memcpy(to, program_path, (size_t)length);
+    if (strcmp(path, "/proc/self/exe") == 0 && program_path[0] != '\0') {
+        size_t length = strnlen(program_path, size);
+        memcpy(to, program_path, length);
+        return (ssize_t)length;
     }
-    return length;
+    return readlink(path, to, size);
+}
+
+/* By the name that it was started by, which may be a link's: redis-server is one on Debian. */
+static void find_program_path(void)
+{
+    const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    struct stat is, own;
+    (void)known_link("/proc/self/exe", program_path, sizeof program_path - 1);
+    if (given != NULL && *given == '/' && strlen(given) < sizeof program_path &&
+        strncmp(given, "/proc/", 6) != 0 && strncmp(given, "/dev/", 5) != 0 &&
+        stat(given, &is) == 0 && stat("/proc/self/exe", &own) == 0 &&
+        is.st_dev == own.st_dev && is.st_ino == own.st_ino) {
+        memcpy(program_path, given, strlen(given) + 1);
+    }
 }
 
 #define readlink known_link

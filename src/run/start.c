@@ -127,7 +127,7 @@ __attribute__((__constructor__)) static void start(void)
     uint32_t *page;
     int error = errno;
     find_functions();
-    (void)known_link("/proc/self/exe", program_path, sizeof program_path - 1);
+    find_program_path();
     unwind_find_libraries();
     (void)dlerror();                        /* of a function that is not there */
     if (given == NULL || strlen(given) >= sizeof folder) {
