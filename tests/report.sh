@@ -76,7 +76,7 @@ if grep -q '"id":18446744073709551615' "$scratch/h.html"; then ok ids_keep_their
     fail ids_keep_their_digits "18446744073709551615 not found"
 fi
 size=$(wc -c <"$scratch/page.html")
-if [ "$size" -lt 240000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
+if [ "$size" -lt 256000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
 if grep -nE '(src|href)="?(https?:)?//|url\(|innerHTML|document\.write|eval\(' \
     "$scratch/page.html" >"$scratch/found"; then
     fail page_fetches_and_injects_nothing "$(head -n 1 "$scratch/found")"

@@ -1355,6 +1355,98 @@ async function testStalls() {
     await done(calm, 'calm');
 }
 
+/* What is asked in an incident has its answer at once or after one click; where it is not known, a
+   sentence says so. */
+async function testIncident() {
+    const profile = load('sampled.json'), begun = Date.UTC(2026, 0, 2, 3, 4, 5);
+    const longest = profile.stalls.reduce((a, b) => a.length_ns >= b.length_ns ? a : b);
+    const { stack } = longest.samples.reduce((a, b) => a.weight >= b.weight ? a : b);
+    const code = profile.stacks.find(row => row.id === stack);
+    profile.totals.start_unix_ns = begun * 1e6;
+    fs.writeFileSync(file('incident.json'), JSON.stringify(profile));
+    const page = await open(process.env.PAGE);
+    await page.emulateTimezone('UTC');
+    await drop(page, 'incident.json');
+    await page.waitForSelector('.stall-line');
+    const line = await text(page, '.stall-line'), place = 'server.c:' + code.line;
+    const clock = new Date(begun + longest.start_ns / 1e6).toISOString().slice(11, 19);
+    ok('the_line_of_the_longest_stall', line.includes(code.function) && line.includes(place) &&
+        line.includes('90% CPU'), line + ' for ' + code.function + ' ' + place);
+    ok('the_time_of_the_day', line.includes(clock), line + ' for ' + clock);
+    ok('stalls_have_the_time_of_the_day', (await text(page, '#stalls-table tbody tr'))
+        .includes(clock), await text(page, '#stalls-table tbody tr'));
+    await page.click('.stall-line button');
+    await page.waitForFunction(() => {
+        const list = document.querySelector('#stalls-table tr.more ol.order');
+        const { top } = list ? list.getBoundingClientRect() : { top: -1 };
+        return top > 0 && top < innerHeight;
+    });
+    ok('one_click_to_what_happened', true);
+    const inside = profile.samples.filter(row => row.state !== 'idle' && row.duration_ns === 0 &&
+        row.at_ns >= longest.start_ns && row.at_ns < longest.start_ns + longest.length_ns);
+    const told = await page.$$eval('tr.more .order-title + .order b', list =>
+        list.reduce((sum, node) => sum + parseInt(node.textContent, 10), 0));
+    if (inside.length > 0) {
+        same('samples_of_a_stall', told, inside.reduce((sum, row) => sum + row.weight, 0));
+    } else {
+        ok('samples_of_a_stall', /when is not kept/.test(await text(page, 'tr.more .order-title')),
+            await text(page, 'tr.more'));
+    }
+    const names = new Map(profile.paths.map(row => [row.id, row.name]));
+    const creator = row => names.get(profile.paths.find(path => path.id === row.path).parent);
+    const slow = await page.$$eval('#slowest-table tbody tr', list => list.map(row => row.textContent));
+    ok('who_created_a_slow_one', profile.slowest.some(creator) && profile.slowest.filter(creator)
+        .slice(0, 1).every(row => slow.some(words => words.includes('created by ' + creator(row)))),
+    slow[0]);
+    await page.click('#futures-more summary');
+    const live = await page.$$eval('#futures-table tbody tr', list => list.map(row =>
+        [row.children[1].textContent, row.children[3].textContent]));
+    const wrong = live.filter(([id, by]) => id !== 'a callback' &&
+        by !== (creator(profile.futures.find(row => String(row.id) === id)) || '–'));
+    ok('who_created_the_live_ones', live.length > 0 && wrong.length === 0, wrong[0]);
+    const born = await page.evaluate(() => {
+        const s = stepsOf(shown()), life = s.lives.find(each => each.parent && each.path > 2 &&
+            each.parent.path > 2);
+        if (!life) { return null; }
+        goTo({ life }, life.from, life.to);
+        return [pathName(s, life.parent.path), s.ids[life.parent.id]];
+    });
+    await settle(page);
+    ok('the_timeline_leads_to_the_creator', born !== null && (await text(page, '#steps-status'))
+        .includes('Created by ' + born.join(' ')), await text(page, '#steps-status'));
+    await page.click('#steps-status p .way');
+    await settle(page);
+    ok('the_creator_is_picked', (await text(page, '#steps-status')).includes('id ' + born[1]),
+        await text(page, '#steps-status'));
+    await done(page, 'incident');
+    await testIncidentUnknown(profile);
+}
+
+async function testIncidentUnknown(profile) {
+    const page = await open(process.env.PAGE);
+    profile.stalls.forEach(stall => { delete stall.data; });
+    delete profile.timeline;
+    profile.samples = [];
+    fs.writeFileSync(file('incident.json'), JSON.stringify(profile));
+    await drop(page, 'incident.json');
+    await page.waitForSelector('.stall-line');
+    await page.click('.stall-line button');
+    await page.waitForSelector('#stalls-table tr.more');
+    const more = await text(page, '#stalls-table tr.more');
+    ok('no_steps_have_a_sentence', /has no steps of it/.test(more) && /when is not kept/.test(more),
+        more);
+    await done(page, 'no_steps');
+    const bare = await open(file('server.html'));
+    ok('no_sampler_has_a_sentence', /No sampler ran/.test(await text(bare, '.stall-line')),
+        await text(bare, '.stall-line'));
+    await done(bare, 'no_sampler');
+    const calls = await open(file('hang.html'));
+    ok('no_futures_have_a_sentence', await visible(calls, '#slowest-none') &&
+        await visible(calls, '#tree-none') && /chroprof\.h.*adapter/s
+        .test(await text(calls, '#slowest-none')), await text(calls, '#slowest-none'));
+    await done(calls, 'no_futures');
+}
+
 /* Callers and sandwich: the same figures from the other side; each computed here from the paths. */
 async function testAround() {
     const profile = load('server.json'), page = await open(file('server.html'));
@@ -1710,7 +1802,7 @@ async function main() {
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testParts,
-        testLinks, testEscape, testMany, testLive, testAxe, testTree, testAround, testWays, testSamples, testWoven, testSlowest, testTimeline, testStalls, testShares, testSteps, testPalette,
+        testLinks, testEscape, testMany, testLive, testAxe, testTree, testAround, testWays, testSamples, testWoven, testSlowest, testTimeline, testStalls, testIncident, testShares, testSteps, testPalette,
         testVerdict, testComparison, testHostile, testWidths, testMedia,
         testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {

@@ -19,10 +19,10 @@ function callsOf(stack, paths, modules) {
     const inner = named ? [stack, ...(Array.isArray(stack.inlined) ? stack.inlined : [])]
         : [{ function: stack.name || '[' + baseName(modules.get(stack.module) || 'unknown') + ']',
             file: '', line: 0 }];
-    const libc = LIBC.test(baseName(modules.get(stack.module) || ''));
+    const file = baseName(modules.get(stack.module) || ''), libc = LIBC.test(file);
     return inner.reverse().map(call => ({ key: 'native\n' + call.function + '\n' + call.file,
         name: String(call.function), file: String(call.file || ''), line: call.line || 0, libc,
-        bare: !named && !stack.name }));
+        bare: (!named && !stack.name) || (file !== '' && call.function.startsWith(file + '+0x')) }));
 }
 
 const NONE = new Map();

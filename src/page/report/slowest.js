@@ -91,7 +91,7 @@ function showSlowest() {
     const p = shown(), rows = slowestRows(p), all = (p.raw.slowest || []).length;
     const none = hasNoFutures(p);
     $('slowest').hidden = rows.length === 0 && !none;
-    $('slowest-none').hidden = !none;
+    $('slowest-none').hidden = $('tree-none').hidden = !none;
     $('slowest-legend').hidden = $('slowest-scroll').hidden = $('slowest-count').hidden = none;
     $('slowest-count').textContent = (brushed() ? 'of the whole run, ' : '') +
         (rows.every(isExplained) || !rows.some(isExplained) ? 'slowest first'

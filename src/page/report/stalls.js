@@ -82,8 +82,8 @@ function bindStalls() {
         const bar = under(event), p = shown();
         if (!bar) { hideTip(); return; }
         showTip(event, el('p', null, el('b', null, bar.stall.kind + ' of ' +
-            time(bar.stall.length_ns)), ' at ' +
-            moment(p, bar.stall.start_ns, stallStep(p))),
+            time(bar.stall.length_ns)), ' at ' + [moment(p, bar.stall.start_ns, stallStep(p)),
+            clockOf(p, bar.stall.start_ns)].filter(Boolean).join(', ')),
             ...shareRows(bar.stall), ...stallCode(p, bar.stall).slice(0, 4).map(code =>
                 tipRow(code.name, plural(code.weight, 'sample'))));
     });
@@ -111,10 +111,12 @@ function stallCode(p, stall) {
         if (!chain || chain.length === 0) { return; }
         const code = codeAt(chain);
         if (!found.has(code.key)) {
-            found.set(code.key, { name: code.name, weight: 0, places: new Map() });
+            found.set(code.key, { name: code.name, weight: 0, most: 0, places: new Map() });
         }
-        found.get(code.key).weight += weight;
-        addTo(found.get(code.key).places, code.where, weight);
+        const known = found.get(code.key);
+        known.weight += weight;
+        if (weight > known.most) { Object.assign(known, { most: weight, stack }); }
+        addTo(known.places, code.where, weight);
     });
     return [...found.values()].sort((a, b) => b.weight - a.weight)
         .map(code => ({ ...code, where: heaviest(code.places) }));
@@ -237,8 +239,12 @@ function leftOutRows(p, stall, spells) {
             ? ' (longest slice ' + time(share.slice_max_ns) + ')' : ''));
 }
 
+/* What happened in a stall: its steps, and what its samples met. */
+const orderView = (p, stall) => [...(stepsOfStall(p, stall) !== null ? stepsView(p, stall)
+    : [el('p', { class: 'note' }, noStepsWords(p))]), ...samplesView(p, stall)];
+
 /* A bar as long as the stall, and below it the same in words. */
-function orderView(p, stall) {
+function stepsView(p, stall) {
     const s = { rows: new Map(p.raw.paths.map(row => [row.id, row])) };
     const { spells, left } = orderOf(p, stall), kept = longSpells(spells);
     const fill = ({ path, brief }) => brief || path === UNKNOWN ? cssColour('--line')
@@ -256,11 +262,10 @@ function orderView(p, stall) {
 }
 
 const stallId = stall => String(stall.start_ns);
-const hasOrder = (p, stall) => stepsOfStall(p, stall) !== null;
 
-function orderButton(p, stall) {
+function orderButton(stall) {
     const open = state.openStalls.has(stallId(stall));
-    return !hasOrder(p, stall) ? null : el('button', { type: 'button', class: 'order-button',
+    return el('button', { type: 'button', class: 'order-button',
         'aria-expanded': open, 'data-key': 'order ' + stallId(stall), onclick: () => {
             if (!state.openStalls.delete(stallId(stall))) { state.openStalls.add(stallId(stall)); }
             keepingFocus($('stalls-table'), showStalls);
@@ -292,8 +297,8 @@ function showStalls() {
         ['taken by', 'left'], ...(coded ? [['code', 'left']] : []),
         ['events', 'optional']],
         sorted.slice(0, most).flatMap(s => stallRows(p, s, [
-            el('span', null, el('b', null, time(s.length_ns)), orderButton(p, s)),
-            wayToStall(p, s), [s.kind, 'left optional2'], [stallBar(s), bar],
+            el('span', null, el('b', null, time(s.length_ns)), orderButton(s)),
+            clockCell(p, s.start_ns, wayToStall(p, s)), [s.kind, 'left optional2'], [stallBar(s), bar],
             [stallWords(s), 'left taken'], ...(coded ? [stallCodeCell(p, s)] : []),
             [count(s.events), 'optional']])));
     $('stalls-all').hidden = sorted.length <= most;

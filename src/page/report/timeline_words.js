@@ -65,8 +65,8 @@ function kinWords(s, life) {
 function pickedWords(p, s) {
     const { box, stall, life } = state.picked, at = ns => moment(p, ns, 1000);
     if (stall) {
-        return [el('b', null, stall.kind + ' of ' + time(stall.length_ns)), ' at ' +
-            at(stall.start_ns), ...stallParts(stall)];
+        return [el('b', null, stall.kind + ' of ' + time(stall.length_ns)), ' at ' + [at(stall.start_ns),
+            clockOf(p, stall.start_ns)].filter(Boolean).join(', '), ...stallParts(stall)];
     }
     const path = life ? life.path : s.boxes.path[box], id = life ? life.id : s.boxes.id[box];
     const head = [swatch(canvasFill(path)), el('b', { class: 'name' }, pathName(s, path)),

@@ -103,6 +103,8 @@ function showVerdict(p) {
     const base = before();
     const [first, ...others] = findingLines(p);
     const lines = [...(base ? changeLines(p, base) : []), first, codeLine(p), ...others];
+    const at = lines.findIndex(line => line !== null && line.dataset.kind === 'stall');
+    lines.splice(at < 0 ? lines.length : at + 1, 0, stallLine(p));
     $('verdict-text').replaceChildren(...lines.filter(line => line !== null));
     showBar(p);
     showTiles(p);
