@@ -496,6 +496,7 @@ COST PER CALL
 
 LIMITS
 
+ A path has at most 512 sites: what is created below the last of them is a root of the tree.
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
  known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices.
@@ -920,7 +921,7 @@ typedef struct chroprof_rank {
 /* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
     uint32_t id;               /* above 2, stable for the life of the profile */
-    uint32_t parent;           /* id of the parent path, 0: a root */
+    uint32_t parent;           /* id of the parent path, 0: a root. Below 512 sites one begins */
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
@@ -1346,9 +1347,8 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
  * are within 1/8 if the ticks of the other were not ns. A site that had none in one of the profiles
  * has none.
- * What does not fit in p is charged as in ERRORS AND DROPS; a chain of more than 512 sites goes to
- * its 512th path. If paths did not fit, their sites and those charged instead have no percentiles,
- * and their time may be in later windows.
+ * What does not fit in p is charged as in ERRORS AND DROPS. If paths did not fit, their sites and
+ * those charged instead have no percentiles, and their time may be in later windows.
  * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
  * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
  * samples since its last event stand at the end of its time. Without max_samples in p they count as
@@ -2634,6 +2634,9 @@ typedef struct chroprof__sum {
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 
+/* Most sites on a path: what walks along one takes so many steps. */
+enum { CHROPROF__CHAIN = 512 };
+
 /* A node of the performance tree. The first line is what most events touch. */
 typedef struct chroprof__path_row {
     uint64_t exec;
@@ -2657,7 +2660,7 @@ typedef struct chroprof__path_row {
     uint32_t parent;
     uint32_t next;             /* preorder successor, 0: the end */
     uint32_t same_site;        /* next path of the same site, 0: the end */
-    uint32_t generation;       /* distance from the root */
+    uint32_t generation;       /* distance from the root, at most CHROPROF__CHAIN */
     uint32_t sum_next[2];      /* next path of the tally, 0: the end */
     uint32_t histogram;        /* row of its site's, 0: none */
     uint64_t stillborn;
@@ -4526,12 +4529,15 @@ CHROPROF__COLD uint32_t chroprof__edge_miss(chroprof *p, uint32_t parent, uint32
     return target;
 }
 
-/* The path of a future of this site created under parent (LOOP: a root). */
+/* The path of a future of this site created under parent (LOOP: a root). What would be deeper than
+ * a chain may be is a root: who walks up or down the tree does so in bounded steps. */
 static uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t site)
 {
     chroprof__edge *edge = chroprof__find_edge(p->core, parent, site);
     if (CHROPROF__LIKELY(edge->site != 0))
         return edge->target;
+    if (p->paths[parent].generation == CHROPROF__CHAIN)
+        return chroprof__child(p, CHROPROF__LOOP, site);
     return chroprof__edge_miss(p, parent, site, edge);
 }
 
@@ -10448,7 +10454,7 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
                     row->parent != CHROPROF__UNTRACKED &&
-                    row->generation <= chroprof__site_count(p) &&
+                    row->generation <= (uint32_t)CHROPROF__CHAIN &&
                     row->generation == p->paths[row->parent].generation + 1,
                     "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
@@ -13292,7 +13298,7 @@ CHROPROF__COLD_API chroprof_result chroprof_difference(const chroprof *newer, co
  * >>histogram and >>samples to find or make room for the other's names, paths and stacks, and on
  * >>difference for the windows. Called by users alone. */
 
-enum { CHROPROF__CHAIN = 512, CHROPROF__KNOWN_SITES = 256 };
+enum { CHROPROF__KNOWN_SITES = 256 };
 
 typedef struct chroprof__merging {
     chroprof *to;
@@ -13324,8 +13330,6 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
     uint32_t count = 0, target = CHROPROF__LOOP;
     if (path < CHROPROF__FIRST_PATH)
         return path;
-    while (rows[path].generation > CHROPROF__CHAIN)
-        path = rows[path].parent;
     for (; path != CHROPROF__LOOP; path = rows[path].parent) /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {
@@ -19870,29 +19874,17 @@ CHROPROF__COLD void chroprof__folded_frame(chroprof__out *o, const char *name)
     }
 }
 
-enum { CHROPROF__FOLDED_MARKS = 64 };
-
-/* Prints the last count frames of a chain, the one nearest the root first, though links only lead
- * towards the root: the chain is marked in at most 64 places and each part printed the same way.
- * So it takes count x log64(count) steps, and recurses at most 6 deep for any 32-bit count. */
-CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
-                                           uint32_t count)
+/* The sites of a path, the root first, though links only lead towards it. */
+CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path)
 {
-    uint32_t marks[CHROPROF__FOLDED_MARKS] = { 0 };
-    uint32_t step = (count - 1) / CHROPROF__FOLDED_MARKS + 1;
-    uint32_t last = (count - 1) / step;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % step == 0)
-            marks[i / step] = path;
+    uint32_t chain[CHROPROF__CHAIN], count = 0;
+    while (path != 0 && count < CHROPROF__CHAIN) {
+        chain[count++] = path;
         (void)chroprof_path_name(p, path, &path, NULL);
     }
-    for (uint32_t i = last + 1; i > 0 && !o->failed; i--) {
-        if (step == 1) {
-            chroprof__put_byte(o, ';');
-            chroprof__folded_frame(o, chroprof_path_name(p, marks[i - 1], NULL, NULL));
-        } else {
-            chroprof__folded_chain(o, p, marks[i - 1], i - 1 == last ? count - last * step : step);
-        }
+    while (count > 0 && !o->failed) {
+        chroprof__put_byte(o, ';');
+        chroprof__folded_frame(o, chroprof_path_name(p, chain[--count], NULL, NULL));
     }
 }
 
@@ -19900,14 +19892,10 @@ CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, 
 static void chroprof__folded_line(chroprof__out *o, const chroprof *p, const char *root,
                                   uint32_t path, const char *name, uint64_t ns)
 {
-    uint32_t depth = 0;
     if (ns < 1000)
         return;
     chroprof__folded_frame(o, *root != 0 ? root : "loop");
-    for (uint32_t up = path; up != 0; depth++)
-        (void)chroprof_path_name(p, up, &up, NULL);
-    if (depth > 0)
-        chroprof__folded_chain(o, p, path, depth);
+    chroprof__folded_chain(o, p, path);
     chroprof__put_text(o, name);
     chroprof__put_byte(o, ' ');
     chroprof__put_u64(o, ns / 1000);

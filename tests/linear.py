@@ -76,6 +76,10 @@ cases = (
     ("trace_of_deep_stacks", ["trace"], 4000,
      lambda n: profile(stacks=[native(i, i, 0) for i in range(n)],
                        samples=[{"at_ns": i * 1000, "stack": n} for i in range(n)])),
+    ("folded_of_deep_paths", ["dump", "-f", "folded"], 2000,
+     lambda n: profile(paths=[{"id": i + 3, "parent": i + 2 if i else 0, "name": "path",
+                               "file": "linear.c", "line": 1, "exec_ns": 5000}
+                              for i in range(n)])),
     ("trace_of_many_paths", ["trace"], 4000, ring),
     ("symbolize_many_modules", ["symbolize"], 5000,
      lambda n: profile(modules=[{"id": i, "path": "[none]", "build_id": ""} for i in range(n)],

@@ -145,6 +145,7 @@ static int add_path(model *m, int parent, int site)
 
 static int path_under(model *m, int parent, int site)
 {
+    bool deepest = parent >= 0 && COUNT(m->paths[parent].chain) == 512;
     int known = find_edge(m, parent, site);
     int instead = parent == MODEL_LOOP ? MODEL_UNTRACKED : parent;
     int on_path =
@@ -152,6 +153,8 @@ static int path_under(model *m, int parent, int site)
 
     if (known >= 0)
         return known;
+    if (deepest)
+        return path_under(m, MODEL_LOOP, site);
     if ((uint64_t)COUNT(m->edges) >= m->capacity[CHROPROF_TABLE_EDGES]) {
         drop(m, CHROPROF_TABLE_EDGES);
         return instead;

@@ -1221,6 +1221,66 @@ TEST(folded_of_a_very_deep_chain)
     CHECK(strstr(written(shaped(2, 0, 200, true), CHROPROF_FOLDED)->bytes, want) != NULL);
 }
 
+/* Lines of folded stacks, and the most frames that one has below the root. */
+typedef struct folded_lines {
+    uint32_t count, frames, most;
+} folded_lines;
+
+static int count_frames(void *user, const void *bytes, size_t count)
+{
+    folded_lines *lines = (folded_lines *)user;
+    const char *text = (const char *)bytes;
+    for (; count > 0; count--, text++) {
+        lines->frames += *text == ';';
+        lines->most = lines->frames > lines->most ? lines->frames : lines->most;
+        lines->count += *text == '\n';
+        lines->frames = *text == '\n' ? 0 : lines->frames;
+    }
+    return 0;
+}
+
+/* Paths have at most 512 sites, so that text and folded stacks cost no more than 512 steps each: the
+ * rest of a chain begins at the root, with all of its time. */
+TEST(a_chain_of_thousands)
+{
+    enum { MOST = 512, CHAIN = 6 * MOST };
+    chroprof_options options;
+    chroprof *p;
+    chroprof_path path;
+    chroprof_site site = { NULL, "deep.c", 1 };
+    uint64_t cursor = 0, now = 0, sum = 0;
+    uint32_t k, steps, up, rows = 0;
+    char name[16];
+    folded_lines lines = { 0, 0, 0 };
+    memset(&options, 0, sizeof options);
+    options.clock = chroprof_clock_manual;
+    options.max_sites = options.max_paths = options.max_depth = CHAIN;
+    options.max_edges = 2 * CHAIN;
+    options.string_bytes = 20 * CHAIN;
+    options.max_histograms = options.max_futures = 1;
+    p = fresh(&options);
+    for (k = 0; k < CHAIN; k++) {
+        snprintf(name, sizeof name, "n%u", (unsigned)k);
+        site.name = name;
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, now += 1000);
+    }
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, now += 1000);
+    laws(p);
+    for (; chroprof_next_path(p, &cursor, &path); rows++) {
+        for (steps = 0, up = path.id; up != 0; steps++)
+            (void)chroprof_path_name(p, up, &up, NULL);
+        CHECK_IN(steps, 1, MOST);
+        CHECK_EQ(path.exec_ns, 1000);
+        CHECK_EQ(path.with_children_ns / 1000 + steps, MOST + 1);
+        sum += path.exec_ns;
+    }
+    CHECK_EQ(rows, CHAIN);
+    CHECK_EQ(sum, totals_of(p).busy_ns);
+    CHECK_EQ(chroprof_write(p, CHROPROF_FOLDED, count_frames, &lines), 0);
+    CHECK_EQ(lines.count, CHAIN);
+    CHECK_EQ(lines.most, MOST);
+}
+
 TEST(folded_of_names_that_need_care)
 {
     chroprof_site dots = { "a.b 1.2", "", 0 }, empty = { "", "", 1 };
@@ -1745,6 +1805,7 @@ static const test_case cases[] = {
     CASE(text_of_paths_shows_what_leaks),
     CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
+    CASE(a_chain_of_thousands),
     CASE(folded_of_names_that_need_care),
     CASE(prometheus_takes_any_limit),
     CASE(prometheus_has_few_series_a_site),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 
 void paths_free(path_tree *t)
 {
@@ -64,6 +65,7 @@ static bool read_path_totals(path_tree *t, const profile_text *p)
 
 bool paths_read(path_tree *t, const profile_text *p)
 {
+    size_t deeper = 0;
     memset(t, 0, sizeof *t);
     if (!json_room(&p->reader, p->paths, (void **)&t->rows, sizeof *t->rows) ||
         !json_room(&p->reader, p->paths, (void **)&t->keys, sizeof *t->keys) ||
@@ -73,7 +75,14 @@ bool paths_read(path_tree *t, const profile_text *p)
     qsort(t->keys, t->count, sizeof *t->keys, compare_path_keys);
     for (size_t i = 0; i < t->count; i++) {
         size_t parent = path_index(t, t->rows[i].parent_id);
-        t->rows[i].parent = parent < i ? parent : SIZE_MAX;
+        bool below = parent < i && t->rows[parent].depth < PATH_DEPTH;
+        t->rows[i].parent = below ? parent : SIZE_MAX;
+        t->rows[i].depth = below ? t->rows[parent].depth + 1 : 1;
+        deeper += parent < i && !below;
+    }
+    if (deeper > 0) {
+        tool_message("%zu paths stand at the root: they are deeper than %d sites", deeper,
+                     PATH_DEPTH);
     }
     return true;
 }

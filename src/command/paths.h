@@ -10,11 +10,14 @@
 #include "json.h"
 #include "profile.h"
 
+#define PATH_DEPTH 512         /* of chroprof's own paths: what is deeper in a file is a root */
+
 typedef struct path_row {
     uint64_t id, line;
     uint64_t exec, lifetime, waiting, delay, blame, calls;
     uint64_t parent_id;
     size_t parent;             /* index of a row before this one; SIZE_MAX: a root */
+    size_t depth;              /* sites on it, at most PATH_DEPTH */
     json_text name, file;
 } path_row;
 

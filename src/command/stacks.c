@@ -202,6 +202,10 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->script = w.language.length > 0;
     frame->python = json_is(w.language, "python");
     frame->parent = stack_index(s, w.parent);
+    if (frame->parent != SIZE_MAX && s->frames[frame->parent].depth == STACK_DEPTH) {
+        frame->parent = SIZE_MAX;
+    }
+    frame->depth = frame->parent != SIZE_MAX ? s->frames[frame->parent].depth + 1 : 1;
     link_stack_frame(s, s->count++);
     return true;
 }

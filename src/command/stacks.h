@@ -33,6 +33,8 @@ const module_row *module_of(const module_list *l, uint64_t id);
 /* The module that a row names: UINT64_MAX for a number below 0, which no module has. */
 bool read_module_number(const json_reader *whole, json_text value, uint64_t *id);
 
+#define STACK_DEPTH 1024       /* of chroprof's own: what is deeper in a file begins anew */
+
 typedef struct stack_frame {
     uint64_t id;
     size_t parent;             /* index of a frame before this one; SIZE_MAX: none */
@@ -40,6 +42,7 @@ typedef struct stack_frame {
     json_text module;          /* of native code without a name: that of its file */
     json_text file, inlined;   /* inlined: a list, or empty */
     uint64_t line, weight, cpu;
+    size_t depth;              /* frames up to it, at most STACK_DEPTH */
     uint64_t path;             /* of a task */
     uint64_t module_id;        /* UINT64_MAX: not known */
     uint64_t address;          /* of the instruction, as the module's file counts */

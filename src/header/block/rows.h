@@ -68,6 +68,9 @@ typedef struct chroprof__sum {
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 
+/* Most sites on a path: what walks along one takes so many steps. */
+enum { CHROPROF__CHAIN = 512 };
+
 /* A node of the performance tree. The first line is what most events touch. */
 typedef struct chroprof__path_row {
     uint64_t exec;
@@ -91,7 +94,7 @@ typedef struct chroprof__path_row {
     uint32_t parent;
     uint32_t next;             /* preorder successor, 0: the end */
     uint32_t same_site;        /* next path of the same site, 0: the end */
-    uint32_t generation;       /* distance from the root */
+    uint32_t generation;       /* distance from the root, at most CHROPROF__CHAIN */
     uint32_t sum_next[2];      /* next path of the tally, 0: the end */
     uint32_t histogram;        /* row of its site's, 0: none */
     uint64_t stillborn;

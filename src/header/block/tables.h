@@ -375,11 +375,14 @@ CHROPROF__COLD uint32_t chroprof__edge_miss(chroprof *p, uint32_t parent, uint32
     return target;
 }
 
-/* The path of a future of this site created under parent (LOOP: a root). */
+/* The path of a future of this site created under parent (LOOP: a root). What would be deeper than
+ * a chain may be is a root: who walks up or down the tree does so in bounded steps. */
 static uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t site)
 {
     chroprof__edge *edge = chroprof__find_edge(p->core, parent, site);
     if (CHROPROF__LIKELY(edge->site != 0))
         return edge->target;
+    if (p->paths[parent].generation == CHROPROF__CHAIN)
+        return chroprof__child(p, CHROPROF__LOOP, site);
     return chroprof__edge_miss(p, parent, site, edge);
 }

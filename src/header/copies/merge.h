@@ -33,7 +33,7 @@ CHROPROF__COLD_BEGIN /* part alone */
  * >>histogram and >>samples to find or make room for the other's names, paths and stacks, and on
  * >>difference for the windows. Called by users alone. */
 
-enum { CHROPROF__CHAIN = 512, CHROPROF__KNOWN_SITES = 256 };
+enum { CHROPROF__KNOWN_SITES = 256 };
 
 typedef struct chroprof__merging {
     chroprof *to;
@@ -65,8 +65,6 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
     uint32_t count = 0, target = CHROPROF__LOOP;
     if (path < CHROPROF__FIRST_PATH)
         return path;
-    while (rows[path].generation > CHROPROF__CHAIN)
-        path = rows[path].parent;
     for (; path != CHROPROF__LOOP; path = rows[path].parent) /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {

@@ -80,9 +80,8 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
  * are within 1/8 if the ticks of the other were not ns. A site that had none in one of the profiles
  * has none.
- * What does not fit in p is charged as in ERRORS AND DROPS; a chain of more than 512 sites goes to
- * its 512th path. If paths did not fit, their sites and those charged instead have no percentiles,
- * and their time may be in later windows.
+ * What does not fit in p is charged as in ERRORS AND DROPS. If paths did not fit, their sites and
+ * those charged instead have no percentiles, and their time may be in later windows.
  * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
  * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
  * samples since its last event stand at the end of its time. Without max_samples in p they count as

@@ -499,6 +499,7 @@ COST PER CALL
 
 LIMITS
 
+ A path has at most 512 sites: what is created below the last of them is a root of the tree.
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
  known in the outermost 20 frames: of a site that ran in deeper ones, a share has 0 slices.

@@ -350,7 +350,7 @@ typedef struct chroprof_rank {
 /* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
     uint32_t id;               /* above 2, stable for the life of the profile */
-    uint32_t parent;           /* id of the parent path, 0: a root */
+    uint32_t parent;           /* id of the parent path, 0: a root. Below 512 sites one begins */
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;

@@ -155,7 +155,7 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
                     row->parent != CHROPROF__UNTRACKED &&
-                    row->generation <= chroprof__site_count(p) &&
+                    row->generation <= (uint32_t)CHROPROF__CHAIN &&
                     row->generation == p->paths[row->parent].generation + 1,
                     "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,

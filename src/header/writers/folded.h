@@ -4,6 +4,7 @@
 #include "../interface/reading.h"
 #include "../interface/output.h"
 #include "../base/platform.h"
+#include "../block/rows.h"
 #include "../writers/words.h"
 #include "../writers/output.h"
 
@@ -31,29 +32,17 @@ CHROPROF__COLD void chroprof__folded_frame(chroprof__out *o, const char *name)
     }
 }
 
-enum { CHROPROF__FOLDED_MARKS = 64 };
-
-/* Prints the last count frames of a chain, the one nearest the root first, though links only lead
- * towards the root: the chain is marked in at most 64 places and each part printed the same way.
- * So it takes count x log64(count) steps, and recurses at most 6 deep for any 32-bit count. */
-CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
-                                           uint32_t count)
+/* The sites of a path, the root first, though links only lead towards it. */
+CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path)
 {
-    uint32_t marks[CHROPROF__FOLDED_MARKS] = { 0 };
-    uint32_t step = (count - 1) / CHROPROF__FOLDED_MARKS + 1;
-    uint32_t last = (count - 1) / step;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % step == 0)
-            marks[i / step] = path;
+    uint32_t chain[CHROPROF__CHAIN], count = 0;
+    while (path != 0 && count < CHROPROF__CHAIN) {
+        chain[count++] = path;
         (void)chroprof_path_name(p, path, &path, NULL);
     }
-    for (uint32_t i = last + 1; i > 0 && !o->failed; i--) {
-        if (step == 1) {
-            chroprof__put_byte(o, ';');
-            chroprof__folded_frame(o, chroprof_path_name(p, marks[i - 1], NULL, NULL));
-        } else {
-            chroprof__folded_chain(o, p, marks[i - 1], i - 1 == last ? count - last * step : step);
-        }
+    while (count > 0 && !o->failed) {
+        chroprof__put_byte(o, ';');
+        chroprof__folded_frame(o, chroprof_path_name(p, chain[--count], NULL, NULL));
     }
 }
 
@@ -61,14 +50,10 @@ CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, 
 static void chroprof__folded_line(chroprof__out *o, const chroprof *p, const char *root,
                                   uint32_t path, const char *name, uint64_t ns)
 {
-    uint32_t depth = 0;
     if (ns < 1000)
         return;
     chroprof__folded_frame(o, *root != 0 ? root : "loop");
-    for (uint32_t up = path; up != 0; depth++)
-        (void)chroprof_path_name(p, up, &up, NULL);
-    if (depth > 0)
-        chroprof__folded_chain(o, p, path, depth);
+    chroprof__folded_chain(o, p, path);
     chroprof__put_text(o, name);
     chroprof__put_byte(o, ' ');
     chroprof__put_u64(o, ns / 1000);
