@@ -1288,7 +1288,7 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes: a whole number
  * of words. */
-#define CHROPROF_MEMORY_MIN 8896
+#define CHROPROF_MEMORY_MIN 9088
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -2572,7 +2572,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 12u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 13u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2710,7 +2710,7 @@ typedef struct chroprof__edge {
  * with 3 bits), so the middle of a bucket is within 1/16 of all it holds. A range has a row once
  * something falls into it. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
-enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
+enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_SITES = 1 };
 typedef struct chroprof__histogram {
     uint64_t min;              /* the maximum is kept with the figures it belongs to */
     uint16_t range[CHROPROF__RANGES + 2];      /* row of each, 0: it is empty */
@@ -2721,7 +2721,7 @@ typedef struct chroprof__range {
 } chroprof__range;
 
 /* Of a site: its slices, its delays, and the latency of its futures. Row 0 takes what is of sites
- * without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its iterations. */
+ * without one, so that nobody has to ask. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
@@ -3200,6 +3200,9 @@ typedef struct chroprof__core {
         uint64_t torn_ticks, torn_events; /* of the event that was cut short */
         uint64_t living;           /* the program lived, and time goes to when it was made */
     } copy;
+    struct {
+        chroprof__histogram callback, iteration; /* min: of the groups of that name */
+    } lengths;
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
@@ -3552,7 +3555,10 @@ static uint64_t chroprof__entry_count(uint64_t samples)
 /* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
  * average some for the delays and latencies of a site and for slices that are not few. Their
  * numbers have 16 bits. */
-enum { CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11 };
+enum {
+    CHROPROF__CALLBACK_RANGES = 2, CHROPROF__ITERATION_RANGES = 2 + CHROPROF__RANGES,
+    CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11
+};
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. Without samples
@@ -3782,8 +3788,10 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
 
 CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
 {
+    uint64_t eighths = ticks * 8;
+    CHROPROF__ONE_WORD(eighths);            /* so that no copy of ticks is shifted as well */
     uint32_t exponent = chroprof__log2(ticks | 32);
-    return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
+    return (uint32_t)(eighths >> exponent) + exponent * 8 - 40;
 }
 
 /* What is counted of a length: no more than the histograms hold. */
@@ -3833,20 +3841,27 @@ static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path,
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
 
+/* Is it the loop's own: of its callbacks, or of its iterations? */
+static bool chroprof__is_own(const chroprof *p, const chroprof__histogram *h)
+{
+    return h == &p->core->lengths.callback || h == &p->core->lengths.iteration;
+}
+
 /* The counts of a histogram of slices, as far as they are not in ranges; NULL: all are. */
 static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
 {
     size_t at = (size_t)((const char *)h - (const char *)p->histograms);
     size_t row = at / sizeof(chroprof__histograms);
+    if (chroprof__is_own(p, h))
+        return NULL;
     return h == &p->histograms[row].slice ? chroprof__counts_at(p, row) : NULL;
 }
 
 static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram *h)
 {
     chroprof__slices *counts = chroprof__counts_of(p, h);
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->callback.min : &p->core->iteration.min;
+    if (chroprof__is_own(p, h))
+        return h == &p->core->lengths.callback ? &p->core->callback.min : &p->core->iteration.min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
@@ -3854,7 +3869,8 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
  * to it, and AMD's processors begin no time-stamp read before they know the addresses of all older
  * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
  * that ended are only noted, where the address is always the same. They are added with the next
- * ones. */
+ * ones. Only this part knows: what ends is given to chroprof__defer_slice and
+ * chroprof__defer_length, and chroprof__bucket_count has everything. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
 #define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, nobody.count) / sizeof(uint16_t))
@@ -3929,9 +3945,18 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
         memset(counts->few, 0, sizeof(counts->few));
     if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
         p->core->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
-    if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->deferred.callback = p->core->deferred.iteration = 0;
     row->latency_max = row->missed = 0;
+}
+
+/* The same of the loop's own. */
+static void chroprof__lengths_clear(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    if (p->percentiles)
+        memset(p->ranges + CHROPROF__CALLBACK_RANGES, 0,
+               2 * CHROPROF__RANGES * sizeof(chroprof__range));
+    c->callback.min = c->iteration.min = UINT64_MAX;
+    c->deferred.callback = c->deferred.iteration = 0;
 }
 
 /* Slices of a site that ended. */
@@ -4077,9 +4102,11 @@ CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogr
     return true;
 }
 
-/* A count of slices in 16 bits began anew: 2^16 are no longer few. */
-CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
+/* A count of slices in 16 bits began anew: 2^16 are no longer few. deferred: which, in 16 bits from
+ * the core on; if it is none there is nothing to do. */
+CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t deferred)
 {
+    uint64_t at = chroprof__few_number(p->core, deferred);
     uint64_t row = at / sizeof(chroprof__slices) + CHROPROF__OF_SITES;
     uint64_t few = at % sizeof(chroprof__slices) - offsetof(chroprof__slices, few);
     if (at != UINT64_MAX)
@@ -4090,13 +4117,13 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred.slice);
-    bool many = ++((uint16_t *)(void *)c)[c->deferred.slice] == 0;
+    uint64_t *counts = &p->ranges[0].count[0], slice = c->deferred.slice;
+    bool many = ++((uint16_t *)(void *)c)[slice] == 0;
     ++counts[c->deferred.callback];
     ++counts[c->deferred.iteration];
     chroprof__defer_nothing(c);
     if (many)
-        chroprof__carry(p, at);
+        chroprof__carry(p, slice);
 }
 
 /* Where an entry will be counted. */
@@ -4129,36 +4156,97 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
- * are only counted. countable: the ticks, as chroprof__countable has them. */
-CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
-                                        uint64_t *least, uint32_t *deferred, uint32_t first,
-                                        uint64_t countable, uint64_t ticks)
+/* Is a slice shorter than all of its site's before? One of a site without counts always is. */
+CHROPROF__INLINE bool chroprof__is_shortest(const chroprof__core *c, const chroprof__path_row *row,
+                                            uint64_t slice)
+{
+    return slice < ((const uint64_t *)c)[row->counts];
+}
+
+/* Such a slice is counted at once. */
+CHROPROF__COLD void chroprof__count_shortest(const chroprof *p, const chroprof__path_row *row,
+                                             uint64_t slice)
+{
+    if (row->histogram)
+        chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
+}
+
+/* Any other is deferred, and what was deferred is added. It is surely below the last bucket.
+ * False: a count has become too large for its 16 bits, and chroprof__carry has to have it. */
+CHROPROF__INLINE bool chroprof__defer_slice(chroprof__core *c, const chroprof__path_row *row,
+                                            uint64_t slice, uint64_t *full)
+{
+    uint64_t before = *full = c->deferred.slice;
+    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM +
+                        4 * (uint64_t)row->counts;
+    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[before] != 0);
+}
+
+/* What is deferred of callbacks, or of iterations. */
+typedef struct chroprof__own_lengths {
+    uint64_t *count, *least;   /* count: of those that are in no histogram */
+    uint32_t *deferred;
+    uint32_t first;            /* of its ranges */
+} chroprof__own_lengths;
+
+/* Defers the count of one of them, and adds what was deferred. Without percentiles they are only
+ * counted. countable: the ticks, as chroprof__countable has them. */
+CHROPROF__INLINE void chroprof__defer_length(const chroprof *p, chroprof__core *c,
+                                             chroprof__own_lengths own, uint64_t ticks,
+                                             uint64_t countable)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
-    if (CHROPROF__RARELY(ticks < *least)) {
-        *least = p->percentiles ? ticks : UINT64_MAX;
-        *only += !p->percentiles;
+    if (CHROPROF__RARELY(ticks < *own.least)) {
+        *own.least = p->percentiles ? ticks : UINT64_MAX;
+        *own.count += !p->percentiles;
         if (!p->percentiles)
             return;
     }
-    uint32_t before = *deferred;
-    *deferred = (uint32_t)(8 * first + chroprof__bucket_below_last(countable));
+    uint64_t before = *own.deferred;
+    *own.deferred = (uint32_t)(8 * own.first + chroprof__bucket_below_last(countable));
     counts[before]++;
+}
+
+CHROPROF__INLINE void chroprof__count_callback(const chroprof *p, chroprof__core *c,
+                                               uint64_t ticks, uint64_t countable)
+{
+    chroprof__own_lengths own = { &c->loop.callbacks, &c->callback.min, &c->deferred.callback,
+                                  CHROPROF__CALLBACK_RANGES };
+    chroprof__defer_length(p, c, own, ticks, countable);
+}
+
+CHROPROF__INLINE void chroprof__count_iteration(const chroprof *p, chroprof__core *c,
+                                                uint64_t ticks, uint64_t countable)
+{
+    chroprof__own_lengths own = { &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
+                                  CHROPROF__ITERATION_RANGES };
+    chroprof__defer_length(p, c, own, ticks, countable);
+}
+
+/* The loop's own have all of their ranges from the start, in a row. */
+static void chroprof__place_lengths(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    for (uint32_t k = 0; p->percentiles && k < CHROPROF__RANGES; k++) {
+        c->lengths.callback.range[k] = (uint16_t)(CHROPROF__CALLBACK_RANGES + k);
+        c->lengths.iteration.range[k] = (uint16_t)(CHROPROF__ITERATION_RANGES + k);
+    }
 }
 
 /* Empty histograms without owners but for the loop's own. */
 static void chroprof__start_histograms(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
-    uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
-    for (uint32_t k = 0; k < rows; k++)
+    chroprof__core *c = p->core;
+    c->nobody.counts = UINT64_MAX;
+    chroprof__defer_nothing(c);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
+    chroprof__lengths_clear(p);
     for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
         *chroprof__range_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
-    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__RANGES; k++)
-        *chroprof__range_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
-    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_RANGE : 2;
+    chroprof__place_lengths(p);
+    c->tables[CHROPROF__RANGE_TABLE].used =
+        p->percentiles ? (uint32_t)CHROPROF__FIRST_RANGE : (uint32_t)CHROPROF__CALLBACK_RANGES;
 }
 
 /* >>tables: strings, sites, futures, edges and paths. */
@@ -7339,14 +7427,6 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
     row->lifetime += length;
 }
 
-/* A callback has ended. */
-CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
-                                             uint64_t countable)
-{
-    chroprof__add_own(p, c, &c->loop.callbacks, &c->callback.min, &c->deferred.callback, 2,
-                      countable, length);
-}
-
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
@@ -7409,7 +7489,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__countable(length));
+        chroprof__count_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
     if (base && length > c->callback.limit)
@@ -7939,20 +8019,12 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
     }
 }
 
-/* The iteration ends that the last end of an idle began. */
-CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
-                                              uint64_t countable)
-{
-    chroprof__add_own(p, c, &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
-                      2 + CHROPROF__RANGES, countable, length);
-}
-
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->iteration.start;
     if (c->loop.iteration_active) {
-        chroprof__end_iteration(p, c, length, chroprof__countable(length));
+        chroprof__count_iteration(p, c, length, chroprof__countable(length));
         if (length > c->iteration.limit)
             chroprof__long_iteration(p, length);
         c->loop.iteration_callback = 0;
@@ -8221,7 +8293,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_callback(p, c, length, length);
+        chroprof__count_callback(p, c, length, length);
     else
         frame[-1].start += length;
 }
@@ -8260,48 +8332,42 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* What chroprof__count_slice leaves: a slice that is the site's shortest is counted in the
- * histogram at once, one of a site without counts is not counted, and if it did count this one, the
- * 16 bits of the deferred count are full. */
-CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
-                                           uint64_t slice, uint64_t deferred)
+CHROPROF__COLD void chroprof__count_shortest_and_close(const chroprof *p,
+                                                       const chroprof__path_row *row,
+                                                       uint64_t slice)
 {
-    chroprof__histogram *h = &p->histograms[row->histogram].slice;
-    if (row->histogram && slice < *chroprof__least_of(p, h))
-        chroprof__histogram_add(p, h, slice);
-    else if (row->histogram)
-        chroprof__carry(p, chroprof__few_number(p->core, deferred));
-}
-
-CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
-                                                     const chroprof__path_row *row, uint64_t slice,
-                                                     uint64_t deferred)
-{
-    chroprof__count_rarely(p, row, slice, deferred);
+    chroprof__count_shortest(p, row, slice);
     chroprof__close_event(p->core);
 }
 
-/* Counts a slice that is surely below the last bucket: it is deferred, and what was deferred is
- * added. False: chroprof__count_rarely has to go on. */
-CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
-                                            uint64_t slice, uint64_t deferred)
+CHROPROF__COLD void chroprof__carry_and_close(const chroprof *p, uint64_t full)
 {
-    uint64_t counts = row->counts;
-    if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
-        return false;
-    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
-    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
+    chroprof__carry(p, full);
+    chroprof__close_event(p->core);
 }
 
-/* The same, and closes the event: calls at the end need no stack of ours. */
+/* Counts a slice and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t deferred = c->deferred.slice;
-    if (chroprof__count_slice(c, row, slice, deferred))
+    uint64_t full;
+    if (CHROPROF__RARELY(chroprof__is_shortest(c, row, slice)))
+        chroprof__count_shortest_and_close(p, row, slice);
+    else if (CHROPROF__LIKELY(chroprof__defer_slice(c, row, slice, &full)))
         chroprof__close_event(c);
     else
-        chroprof__count_rarely_and_close(p, row, slice, deferred);
+        chroprof__carry_and_close(p, full);
+}
+
+/* The same, and the event goes on. */
+CHROPROF__INLINE void chroprof__count_slice(const chroprof *p, chroprof__core *c,
+                                            const chroprof__path_row *row, uint64_t slice)
+{
+    uint64_t full;
+    if (CHROPROF__RARELY(chroprof__is_shortest(c, row, slice)))
+        chroprof__count_shortest(p, row, slice);
+    else if (CHROPROF__RARELY(!chroprof__defer_slice(c, row, slice, &full)))
+        chroprof__carry(p, full);
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
@@ -8515,9 +8581,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
-    uint64_t deferred = c->deferred.slice;
-    if (!chroprof__count_slice(c, row, slice, deferred))
-        chroprof__count_rarely(p, row, slice, deferred);
+    chroprof__count_slice(p, c, row, slice);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     row->live--;
@@ -8601,7 +8665,7 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_iteration(p, c, length, length);
+    chroprof__count_iteration(p, c, length, length);
     c->account = CHROPROF__IDLE;
     c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);
@@ -10269,7 +10333,7 @@ static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
  * time came in the part of an iteration that is longer ago than that from its end. */
 static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
 {
-    const chroprof__histogram *h = &p->histograms[CHROPROF__OF_LOOP].delay;
+    const chroprof__histogram *h = &p->core->lengths.iteration;
     uint64_t whole = chroprof__minus(out->elapsed_ns, out->start_ns + out->exit_ns);
     uint64_t longer = 0, length_ns = 0, hundredth = whole / 100;
     for (uint32_t k = CHROPROF__BUCKETS; k-- > 0 && whole > 0;) {
@@ -10302,14 +10366,15 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         out->dropped += c->tables[k].dropped;
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles) {
-        out->callbacks += chroprof__histogram_total(p, &own->slice);
-        out->iterations += chroprof__histogram_total(p, &own->delay);
-        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 500);
-        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 990);
-        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 500);
-        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 990);
+        const chroprof__histogram *callback = &c->lengths.callback;
+        const chroprof__histogram *iteration = &c->lengths.iteration;
+        out->callbacks += chroprof__histogram_total(p, callback);
+        out->iterations += chroprof__histogram_total(p, iteration);
+        out->callback_p50_ns = chroprof__percentile_ns(p, callback, c->loop.callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, callback, c->loop.callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, iteration, c->loop.iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, iteration, c->loop.iteration_max, 990);
         chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);
@@ -10470,6 +10535,20 @@ static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
     for (uint32_t i = 0; i < CHROPROF__RANGES; i++)
         CHROPROF__MUST(row->slice.range[i] < used && row->delay.range[i] < used &&
                         row->latency.range[i] < used, "a histogram's ranges lie in the table");
+    return NULL;
+}
+
+/* Of callbacks and iterations. Without percentiles they have no ranges. */
+static const char *chroprof__ask_lengths(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    for (uint32_t k = 0; k < CHROPROF__RANGES; k++) {
+        uint32_t callback = p->percentiles ? CHROPROF__CALLBACK_RANGES + k : 0;
+        uint32_t iteration = p->percentiles ? CHROPROF__ITERATION_RANGES + k : 0;
+        CHROPROF__MUST(c->lengths.callback.range[k] == callback &&
+                        c->lengths.iteration.range[k] == iteration,
+                        "the ranges of callbacks and iterations lie in a row");
+    }
     return NULL;
 }
 
@@ -10782,6 +10861,7 @@ static const char *chroprof__ask_block(const chroprof *p)
     CHROPROF__ASK(chroprof__ask_uses(c));
     CHROPROF__ASK(chroprof__ask_core(p));
     CHROPROF__ASK(chroprof__ask_paths(p));
+    CHROPROF__ASK(chroprof__ask_lengths(p));
     CHROPROF__ASK(chroprof__ask_sites(p));
     CHROPROF__ASK(chroprof__ask_stack(p));
     for (uint32_t n = 0; n < sizeof(tables) / sizeof(*tables); n++) {
@@ -11101,8 +11181,6 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->nobody.counts = c->callback.min = c->iteration.min = UINT64_MAX;
-    chroprof__defer_nothing(c);
     c->iteration.start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
@@ -11980,6 +12058,7 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__core *c = p->core;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
+    chroprof__lengths_clear(p);
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     chroprof__empty(c, CHROPROF_TABLE_STALLS);
     chroprof__empty(c, CHROPROF_TABLE_SLOW);
@@ -12351,6 +12430,7 @@ static bool chroprof__mend_tree(chroprof *p)
             if (*chroprof__range_at(row, i) >= c->tables[CHROPROF__RANGE_TABLE].used)
                 *chroprof__range_at(row, i) = 0;
     }
+    chroprof__place_lengths(p);
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(p); k++) {
@@ -12901,16 +12981,26 @@ static void chroprof__histograms_since(const chroprof__since *s)
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
         chroprof__lower(&row->latency_max,
                         chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
-        if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : slice);
-            chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : delay);
-        }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
             chroprof__lower(&s->to.paths[path].slice_max, slice);
             chroprof__lower(&s->to.paths[path].delay_max, delay);
         }
     }
+}
+
+/* The same of callbacks and iterations. Without percentiles their maxima stay. */
+static void chroprof__lengths_since(const chroprof__since *s)
+{
+    chroprof__core *c = s->to.core;
+    const chroprof__core *old = s->from->core;
+    if (!s->to.percentiles)
+        return;
+    uint64_t callback = chroprof__histogram_since(s, &c->lengths.callback, &old->lengths.callback);
+    uint64_t iteration =
+        chroprof__histogram_since(s, &c->lengths.iteration, &old->lengths.iteration);
+    chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : callback);
+    chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : iteration);
 }
 
 /* No maximum is larger than what it is one of. */
@@ -13247,6 +13337,7 @@ static bool chroprof__subtract(chroprof__since *s)
         twice -= chroprof__part_of(&p->paths[k].exec, twice);
     chroprof__marks_since(p);
     chroprof__histograms_since(s);
+    chroprof__lengths_since(s);
     chroprof__maxima_since(s);
     chroprof__futures_since(s);
     chroprof__frames_since(s);
@@ -13446,6 +13537,22 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
         chroprof__merge_histogram(m, &own->delay, &row->delay, delay);
     if (own->path)
         chroprof__merge_histogram(m, &own->latency, &row->latency, row->latency_max);
+}
+
+/* Callbacks and iterations. */
+static void chroprof__merge_lengths(chroprof__merging *m)
+{
+    chroprof__core *c = m->to->core;
+    const chroprof__core *from = m->from->core;
+    const chroprof__histogram *callback = &from->lengths.callback;
+    const chroprof__histogram *iteration = &from->lengths.iteration;
+    if (m->to->percentiles && m->from->percentiles) {
+        chroprof__merge_histogram(m, &c->lengths.callback, callback, from->loop.callback_max);
+        chroprof__merge_histogram(m, &c->lengths.iteration, iteration, from->loop.iteration_max);
+    } else if (m->from->percentiles) {
+        c->loop.callbacks += chroprof__histogram_total(m->from, callback);
+        c->loop.iterations += chroprof__histogram_total(m->from, iteration);
+    }
 }
 
 /* Slices under way. */
@@ -13719,15 +13826,7 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
-    const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
-    if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->loop.callback_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->loop.iteration_max);
-    } else if (m->from->percentiles) {
-        p->core->loop.callbacks += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->loop.iterations += chroprof__histogram_total(m->from, &loop->delay);
-    }
+    chroprof__merge_lengths(m);
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
     for (uint64_t k = m->from->core->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++)

@@ -292,7 +292,7 @@ static void every_finding(const chroprof *p)
 
 TEST(every_call_on_a_block_at_a_forbidden_page)
 {
-    static const size_t sizes[] = { CHROPROF_MEMORY_MIN, CHROPROF_MEMORY_MIN + 1, 9003, 65537 };
+    static const size_t sizes[] = { CHROPROF_MEMORY_MIN, CHROPROF_MEMORY_MIN + 1, 9503, 65537 };
     size_t k;
     int end;
     for (k = 0; k < sizeof sizes / sizeof *sizes; k++)

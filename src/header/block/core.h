@@ -143,6 +143,9 @@ typedef struct chroprof__core {
         uint64_t torn_ticks, torn_events; /* of the event that was cut short */
         uint64_t living;           /* the program lived, and time goes to when it was made */
     } copy;
+    struct {
+        chroprof__histogram callback, iteration; /* min: of the groups of that name */
+    } lengths;
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];

@@ -15,8 +15,10 @@
 
 CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
 {
+    uint64_t eighths = ticks * 8;
+    CHROPROF__ONE_WORD(eighths);            /* so that no copy of ticks is shifted as well */
     uint32_t exponent = chroprof__log2(ticks | 32);
-    return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
+    return (uint32_t)(eighths >> exponent) + exponent * 8 - 40;
 }
 
 /* What is counted of a length: no more than the histograms hold. */
@@ -66,20 +68,27 @@ static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path,
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
 
+/* Is it the loop's own: of its callbacks, or of its iterations? */
+static bool chroprof__is_own(const chroprof *p, const chroprof__histogram *h)
+{
+    return h == &p->core->lengths.callback || h == &p->core->lengths.iteration;
+}
+
 /* The counts of a histogram of slices, as far as they are not in ranges; NULL: all are. */
 static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
 {
     size_t at = (size_t)((const char *)h - (const char *)p->histograms);
     size_t row = at / sizeof(chroprof__histograms);
+    if (chroprof__is_own(p, h))
+        return NULL;
     return h == &p->histograms[row].slice ? chroprof__counts_at(p, row) : NULL;
 }
 
 static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram *h)
 {
     chroprof__slices *counts = chroprof__counts_of(p, h);
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->callback.min : &p->core->iteration.min;
+    if (chroprof__is_own(p, h))
+        return h == &p->core->lengths.callback ? &p->core->callback.min : &p->core->iteration.min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
@@ -87,7 +96,8 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
  * to it, and AMD's processors begin no time-stamp read before they know the addresses of all older
  * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
  * that ended are only noted, where the address is always the same. They are added with the next
- * ones. */
+ * ones. Only this part knows: what ends is given to chroprof__defer_slice and
+ * chroprof__defer_length, and chroprof__bucket_count has everything. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
 #define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, nobody.count) / sizeof(uint16_t))
@@ -162,9 +172,18 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
         memset(counts->few, 0, sizeof(counts->few));
     if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
         p->core->deferred.slice = CHROPROF__DEFERRED_FOR_NOBODY;
-    if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->deferred.callback = p->core->deferred.iteration = 0;
     row->latency_max = row->missed = 0;
+}
+
+/* The same of the loop's own. */
+static void chroprof__lengths_clear(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    if (p->percentiles)
+        memset(p->ranges + CHROPROF__CALLBACK_RANGES, 0,
+               2 * CHROPROF__RANGES * sizeof(chroprof__range));
+    c->callback.min = c->iteration.min = UINT64_MAX;
+    c->deferred.callback = c->deferred.iteration = 0;
 }
 
 /* Slices of a site that ended. */
@@ -310,9 +329,11 @@ CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogr
     return true;
 }
 
-/* A count of slices in 16 bits began anew: 2^16 are no longer few. */
-CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
+/* A count of slices in 16 bits began anew: 2^16 are no longer few. deferred: which, in 16 bits from
+ * the core on; if it is none there is nothing to do. */
+CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t deferred)
 {
+    uint64_t at = chroprof__few_number(p->core, deferred);
     uint64_t row = at / sizeof(chroprof__slices) + CHROPROF__OF_SITES;
     uint64_t few = at % sizeof(chroprof__slices) - offsetof(chroprof__slices, few);
     if (at != UINT64_MAX)
@@ -323,13 +344,13 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred.slice);
-    bool many = ++((uint16_t *)(void *)c)[c->deferred.slice] == 0;
+    uint64_t *counts = &p->ranges[0].count[0], slice = c->deferred.slice;
+    bool many = ++((uint16_t *)(void *)c)[slice] == 0;
     ++counts[c->deferred.callback];
     ++counts[c->deferred.iteration];
     chroprof__defer_nothing(c);
     if (many)
-        chroprof__carry(p, at);
+        chroprof__carry(p, slice);
 }
 
 /* Where an entry will be counted. */
@@ -362,34 +383,95 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
- * are only counted. countable: the ticks, as chroprof__countable has them. */
-CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
-                                        uint64_t *least, uint32_t *deferred, uint32_t first,
-                                        uint64_t countable, uint64_t ticks)
+/* Is a slice shorter than all of its site's before? One of a site without counts always is. */
+CHROPROF__INLINE bool chroprof__is_shortest(const chroprof__core *c, const chroprof__path_row *row,
+                                            uint64_t slice)
+{
+    return slice < ((const uint64_t *)c)[row->counts];
+}
+
+/* Such a slice is counted at once. */
+CHROPROF__COLD void chroprof__count_shortest(const chroprof *p, const chroprof__path_row *row,
+                                             uint64_t slice)
+{
+    if (row->histogram)
+        chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
+}
+
+/* Any other is deferred, and what was deferred is added. It is surely below the last bucket.
+ * False: a count has become too large for its 16 bits, and chroprof__carry has to have it. */
+CHROPROF__INLINE bool chroprof__defer_slice(chroprof__core *c, const chroprof__path_row *row,
+                                            uint64_t slice, uint64_t *full)
+{
+    uint64_t before = *full = c->deferred.slice;
+    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM +
+                        4 * (uint64_t)row->counts;
+    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[before] != 0);
+}
+
+/* What is deferred of callbacks, or of iterations. */
+typedef struct chroprof__own_lengths {
+    uint64_t *count, *least;   /* count: of those that are in no histogram */
+    uint32_t *deferred;
+    uint32_t first;            /* of its ranges */
+} chroprof__own_lengths;
+
+/* Defers the count of one of them, and adds what was deferred. Without percentiles they are only
+ * counted. countable: the ticks, as chroprof__countable has them. */
+CHROPROF__INLINE void chroprof__defer_length(const chroprof *p, chroprof__core *c,
+                                             chroprof__own_lengths own, uint64_t ticks,
+                                             uint64_t countable)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
-    if (CHROPROF__RARELY(ticks < *least)) {
-        *least = p->percentiles ? ticks : UINT64_MAX;
-        *only += !p->percentiles;
+    if (CHROPROF__RARELY(ticks < *own.least)) {
+        *own.least = p->percentiles ? ticks : UINT64_MAX;
+        *own.count += !p->percentiles;
         if (!p->percentiles)
             return;
     }
-    uint32_t before = *deferred;
-    *deferred = (uint32_t)(8 * first + chroprof__bucket_below_last(countable));
+    uint64_t before = *own.deferred;
+    *own.deferred = (uint32_t)(8 * own.first + chroprof__bucket_below_last(countable));
     counts[before]++;
+}
+
+CHROPROF__INLINE void chroprof__count_callback(const chroprof *p, chroprof__core *c,
+                                               uint64_t ticks, uint64_t countable)
+{
+    chroprof__own_lengths own = { &c->loop.callbacks, &c->callback.min, &c->deferred.callback,
+                                  CHROPROF__CALLBACK_RANGES };
+    chroprof__defer_length(p, c, own, ticks, countable);
+}
+
+CHROPROF__INLINE void chroprof__count_iteration(const chroprof *p, chroprof__core *c,
+                                                uint64_t ticks, uint64_t countable)
+{
+    chroprof__own_lengths own = { &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
+                                  CHROPROF__ITERATION_RANGES };
+    chroprof__defer_length(p, c, own, ticks, countable);
+}
+
+/* The loop's own have all of their ranges from the start, in a row. */
+static void chroprof__place_lengths(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    for (uint32_t k = 0; p->percentiles && k < CHROPROF__RANGES; k++) {
+        c->lengths.callback.range[k] = (uint16_t)(CHROPROF__CALLBACK_RANGES + k);
+        c->lengths.iteration.range[k] = (uint16_t)(CHROPROF__ITERATION_RANGES + k);
+    }
 }
 
 /* Empty histograms without owners but for the loop's own. */
 static void chroprof__start_histograms(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
-    uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
-    for (uint32_t k = 0; k < rows; k++)
+    chroprof__core *c = p->core;
+    c->nobody.counts = UINT64_MAX;
+    chroprof__defer_nothing(c);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
+    chroprof__lengths_clear(p);
     for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
         *chroprof__range_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
-    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__RANGES; k++)
-        *chroprof__range_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
-    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_RANGE : 2;
+    chroprof__place_lengths(p);
+    c->tables[CHROPROF__RANGE_TABLE].used =
+        p->percentiles ? (uint32_t)CHROPROF__FIRST_RANGE : (uint32_t)CHROPROF__CALLBACK_RANGES;
 }

@@ -103,7 +103,10 @@ static uint64_t chroprof__entry_count(uint64_t samples)
 /* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
  * average some for the delays and latencies of a site and for slices that are not few. Their
  * numbers have 16 bits. */
-enum { CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11 };
+enum {
+    CHROPROF__CALLBACK_RANGES = 2, CHROPROF__ITERATION_RANGES = 2 + CHROPROF__RANGES,
+    CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11
+};
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. Without samples

@@ -6,7 +6,7 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 12u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 13u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -144,7 +144,7 @@ typedef struct chroprof__edge {
  * with 3 bits), so the middle of a bucket is within 1/16 of all it holds. A range has a row once
  * something falls into it. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
-enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
+enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_SITES = 1 };
 typedef struct chroprof__histogram {
     uint64_t min;              /* the maximum is kept with the figures it belongs to */
     uint16_t range[CHROPROF__RANGES + 2];      /* row of each, 0: it is empty */
@@ -155,7 +155,7 @@ typedef struct chroprof__range {
 } chroprof__range;
 
 /* Of a site: its slices, its delays, and the latency of its futures. Row 0 takes what is of sites
- * without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its iterations. */
+ * without one, so that nobody has to ask. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;

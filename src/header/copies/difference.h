@@ -135,16 +135,26 @@ static void chroprof__histograms_since(const chroprof__since *s)
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
         chroprof__lower(&row->latency_max,
                         chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
-        if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : slice);
-            chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : delay);
-        }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
             chroprof__lower(&s->to.paths[path].slice_max, slice);
             chroprof__lower(&s->to.paths[path].delay_max, delay);
         }
     }
+}
+
+/* The same of callbacks and iterations. Without percentiles their maxima stay. */
+static void chroprof__lengths_since(const chroprof__since *s)
+{
+    chroprof__core *c = s->to.core;
+    const chroprof__core *old = s->from->core;
+    if (!s->to.percentiles)
+        return;
+    uint64_t callback = chroprof__histogram_since(s, &c->lengths.callback, &old->lengths.callback);
+    uint64_t iteration =
+        chroprof__histogram_since(s, &c->lengths.iteration, &old->lengths.iteration);
+    chroprof__lower(&c->loop.callback_max, c->loop.callbacks ? UINT64_MAX : callback);
+    chroprof__lower(&c->loop.iteration_max, c->loop.iterations ? UINT64_MAX : iteration);
 }
 
 /* No maximum is larger than what it is one of. */
@@ -481,6 +491,7 @@ static bool chroprof__subtract(chroprof__since *s)
         twice -= chroprof__part_of(&p->paths[k].exec, twice);
     chroprof__marks_since(p);
     chroprof__histograms_since(s);
+    chroprof__lengths_since(s);
     chroprof__maxima_since(s);
     chroprof__futures_since(s);
     chroprof__frames_since(s);

@@ -183,6 +183,22 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
         chroprof__merge_histogram(m, &own->latency, &row->latency, row->latency_max);
 }
 
+/* Callbacks and iterations. */
+static void chroprof__merge_lengths(chroprof__merging *m)
+{
+    chroprof__core *c = m->to->core;
+    const chroprof__core *from = m->from->core;
+    const chroprof__histogram *callback = &from->lengths.callback;
+    const chroprof__histogram *iteration = &from->lengths.iteration;
+    if (m->to->percentiles && m->from->percentiles) {
+        chroprof__merge_histogram(m, &c->lengths.callback, callback, from->loop.callback_max);
+        chroprof__merge_histogram(m, &c->lengths.iteration, iteration, from->loop.iteration_max);
+    } else if (m->from->percentiles) {
+        c->loop.callbacks += chroprof__histogram_total(m->from, callback);
+        c->loop.iterations += chroprof__histogram_total(m->from, iteration);
+    }
+}
+
 /* Slices under way. */
 static void chroprof__merge_open_slices(chroprof__merging *m)
 {
@@ -454,15 +470,7 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
-    const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
-    if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->loop.callback_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->loop.iteration_max);
-    } else if (m->from->percentiles) {
-        p->core->loop.callbacks += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->loop.iterations += chroprof__histogram_total(m->from, &loop->delay);
-    }
+    chroprof__merge_lengths(m);
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
     for (uint64_t k = m->from->core->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++)

@@ -253,6 +253,7 @@ static bool chroprof__mend_tree(chroprof *p)
             if (*chroprof__range_at(row, i) >= c->tables[CHROPROF__RANGE_TABLE].used)
                 *chroprof__range_at(row, i) = 0;
     }
+    chroprof__place_lengths(p);
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(p); k++) {

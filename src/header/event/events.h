@@ -505,20 +505,12 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
     }
 }
 
-/* The iteration ends that the last end of an idle began. */
-CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
-                                              uint64_t countable)
-{
-    chroprof__add_own(p, c, &c->loop.iterations, &c->iteration.min, &c->deferred.iteration,
-                      2 + CHROPROF__RANGES, countable, length);
-}
-
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->iteration.start;
     if (c->loop.iteration_active) {
-        chroprof__end_iteration(p, c, length, chroprof__countable(length));
+        chroprof__count_iteration(p, c, length, chroprof__countable(length));
         if (length > c->iteration.limit)
             chroprof__long_iteration(p, length);
         c->loop.iteration_callback = 0;

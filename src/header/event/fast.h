@@ -150,7 +150,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_callback(p, c, length, length);
+        chroprof__count_callback(p, c, length, length);
     else
         frame[-1].start += length;
 }
@@ -189,48 +189,42 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* What chroprof__count_slice leaves: a slice that is the site's shortest is counted in the
- * histogram at once, one of a site without counts is not counted, and if it did count this one, the
- * 16 bits of the deferred count are full. */
-CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
-                                           uint64_t slice, uint64_t deferred)
+CHROPROF__COLD void chroprof__count_shortest_and_close(const chroprof *p,
+                                                       const chroprof__path_row *row,
+                                                       uint64_t slice)
 {
-    chroprof__histogram *h = &p->histograms[row->histogram].slice;
-    if (row->histogram && slice < *chroprof__least_of(p, h))
-        chroprof__histogram_add(p, h, slice);
-    else if (row->histogram)
-        chroprof__carry(p, chroprof__few_number(p->core, deferred));
-}
-
-CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
-                                                     const chroprof__path_row *row, uint64_t slice,
-                                                     uint64_t deferred)
-{
-    chroprof__count_rarely(p, row, slice, deferred);
+    chroprof__count_shortest(p, row, slice);
     chroprof__close_event(p->core);
 }
 
-/* Counts a slice that is surely below the last bucket: it is deferred, and what was deferred is
- * added. False: chroprof__count_rarely has to go on. */
-CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
-                                            uint64_t slice, uint64_t deferred)
+CHROPROF__COLD void chroprof__carry_and_close(const chroprof *p, uint64_t full)
 {
-    uint64_t counts = row->counts;
-    if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
-        return false;
-    c->deferred.slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
-    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
+    chroprof__carry(p, full);
+    chroprof__close_event(p->core);
 }
 
-/* The same, and closes the event: calls at the end need no stack of ours. */
+/* Counts a slice and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t deferred = c->deferred.slice;
-    if (chroprof__count_slice(c, row, slice, deferred))
+    uint64_t full;
+    if (CHROPROF__RARELY(chroprof__is_shortest(c, row, slice)))
+        chroprof__count_shortest_and_close(p, row, slice);
+    else if (CHROPROF__LIKELY(chroprof__defer_slice(c, row, slice, &full)))
         chroprof__close_event(c);
     else
-        chroprof__count_rarely_and_close(p, row, slice, deferred);
+        chroprof__carry_and_close(p, full);
+}
+
+/* The same, and the event goes on. */
+CHROPROF__INLINE void chroprof__count_slice(const chroprof *p, chroprof__core *c,
+                                            const chroprof__path_row *row, uint64_t slice)
+{
+    uint64_t full;
+    if (CHROPROF__RARELY(chroprof__is_shortest(c, row, slice)))
+        chroprof__count_shortest(p, row, slice);
+    else if (CHROPROF__RARELY(!chroprof__defer_slice(c, row, slice, &full)))
+        chroprof__carry(p, full);
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
@@ -444,9 +438,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
-    uint64_t deferred = c->deferred.slice;
-    if (!chroprof__count_slice(c, row, slice, deferred))
-        chroprof__count_rarely(p, row, slice, deferred);
+    chroprof__count_slice(p, c, row, slice);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     row->live--;
@@ -530,7 +522,7 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_iteration(p, c, length, length);
+    chroprof__count_iteration(p, c, length, length);
     c->account = CHROPROF__IDLE;
     c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);

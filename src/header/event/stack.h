@@ -182,14 +182,6 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
     row->lifetime += length;
 }
 
-/* A callback has ended. */
-CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
-                                             uint64_t countable)
-{
-    chroprof__add_own(p, c, &c->loop.callbacks, &c->callback.min, &c->deferred.callback, 2,
-                      countable, length);
-}
-
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
@@ -252,7 +244,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__countable(length));
+        chroprof__count_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
     if (base && length > c->callback.limit)

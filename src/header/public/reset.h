@@ -140,6 +140,7 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__core *c = p->core;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
+    chroprof__lengths_clear(p);
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     chroprof__empty(c, CHROPROF_TABLE_STALLS);
     chroprof__empty(c, CHROPROF_TABLE_SLOW);

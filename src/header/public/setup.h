@@ -153,8 +153,6 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->nobody.counts = c->callback.min = c->iteration.min = UINT64_MAX;
-    chroprof__defer_nothing(c);
     c->iteration.start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;

@@ -273,7 +273,7 @@ static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
  * time came in the part of an iteration that is longer ago than that from its end. */
 static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
 {
-    const chroprof__histogram *h = &p->histograms[CHROPROF__OF_LOOP].delay;
+    const chroprof__histogram *h = &p->core->lengths.iteration;
     uint64_t whole = chroprof__minus(out->elapsed_ns, out->start_ns + out->exit_ns);
     uint64_t longer = 0, length_ns = 0, hundredth = whole / 100;
     for (uint32_t k = CHROPROF__BUCKETS; k-- > 0 && whole > 0;) {
@@ -306,14 +306,15 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         out->dropped += c->tables[k].dropped;
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles) {
-        out->callbacks += chroprof__histogram_total(p, &own->slice);
-        out->iterations += chroprof__histogram_total(p, &own->delay);
-        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 500);
-        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->loop.callback_max, 990);
-        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 500);
-        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->loop.iteration_max, 990);
+        const chroprof__histogram *callback = &c->lengths.callback;
+        const chroprof__histogram *iteration = &c->lengths.iteration;
+        out->callbacks += chroprof__histogram_total(p, callback);
+        out->iterations += chroprof__histogram_total(p, iteration);
+        out->callback_p50_ns = chroprof__percentile_ns(p, callback, c->loop.callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, callback, c->loop.callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, iteration, c->loop.iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, iteration, c->loop.iteration_max, 990);
         chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);

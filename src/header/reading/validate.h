@@ -174,6 +174,20 @@ static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
     return NULL;
 }
 
+/* Of callbacks and iterations. Without percentiles they have no ranges. */
+static const char *chroprof__ask_lengths(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    for (uint32_t k = 0; k < CHROPROF__RANGES; k++) {
+        uint32_t callback = p->percentiles ? CHROPROF__CALLBACK_RANGES + k : 0;
+        uint32_t iteration = p->percentiles ? CHROPROF__ITERATION_RANGES + k : 0;
+        CHROPROF__MUST(c->lengths.callback.range[k] == callback &&
+                        c->lengths.iteration.range[k] == iteration,
+                        "the ranges of callbacks and iterations lie in a row");
+    }
+    return NULL;
+}
+
 static const char *chroprof__ask_paths(const chroprof *p)
 {
     uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, generation = 0;
@@ -483,6 +497,7 @@ static const char *chroprof__ask_block(const chroprof *p)
     CHROPROF__ASK(chroprof__ask_uses(c));
     CHROPROF__ASK(chroprof__ask_core(p));
     CHROPROF__ASK(chroprof__ask_paths(p));
+    CHROPROF__ASK(chroprof__ask_lengths(p));
     CHROPROF__ASK(chroprof__ask_sites(p));
     CHROPROF__ASK(chroprof__ask_stack(p));
     for (uint32_t n = 0; n < sizeof(tables) / sizeof(*tables); n++) {
