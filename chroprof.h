@@ -5940,11 +5940,27 @@ static void chroprof__count_sample(const chroprof__core *c, uint32_t stack,
     row->cpu_ns += e->cpu_ns;
 }
 
+/* A program may tell late that it was idle. Was it when this sample was taken, before the iteration
+ * under way? */
+static bool chroprof__was_idle(const chroprof__core *c, const chroprof__entry *e)
+{
+    return e->state != CHROPROF_SAMPLE_IDLE && e->stamp != 0 && c->loop.iteration_active &&
+           chroprof__minus(e->last, c->epoch) <= c->iteration.start && e->count > 0 &&
+           e->items[0] != chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE);
+}
+
 static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__entry *e,
                              uint64_t most)
 {
     chroprof__core *c = p->core;
     uint64_t t = chroprof__sample_time(c, s, e->stamp, most);
+    if (chroprof__was_idle(c, e)) {
+        if (p->follows_idle)
+            return;                         /* that idle has its own samples */
+        e->state = CHROPROF_SAMPLE_IDLE;
+        e->items[0] = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_IDLE);
+        e->count = 1;
+    }
     if (e->wall_ns == 0)
         e->wall_ns = chroprof__scale(t - s->rows.latest, c->time.factor);
     uint32_t stack = chroprof__intern_stack(p, e);
@@ -5957,6 +5973,13 @@ static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__
     chroprof__draw(p, s, t, t, e->draws);
 }
 
+/* Is it of after the event under way, whose time the program gave? */
+static bool chroprof__is_later(const chroprof__core *c, const chroprof__entry *e)
+{
+    uint64_t t = e->stamp - c->epoch;
+    return e->stamp != 0 && t > c->last && t < CHROPROF__END_OF_TIME;
+}
+
 CHROPROF__COLD void chroprof__drain_all(chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -5964,6 +5987,8 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     chroprof__look_at_modules(c);
     while (chroprof__peek64(&s->handler.put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
+        if (chroprof__is_later(c, chroprof__ring(c, s->taken)))
+            return;                         /* the next event takes it in */
         chroprof__absorb(p, s, chroprof__ring(c, s->taken), c->last);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->taken, s->taken + 1);

@@ -323,6 +323,45 @@ TEST(a_wait_is_seen_by_the_mode_that_sleeps_too)
     CHECK(stalls[0].waiting_ns > stalls[0].length_ns * 8 / 10);
 }
 
+/* Somebody may learn late that a program was idle, as chroprof run does of a loop it does not know.
+ * What was sampled then is no work of the task before, and in no stall. */
+TEST(an_idle_that_is_told_late)
+{
+    chroprof_options o = no_options();
+    chroprof_stall stalls[8];
+    const chroprof_sample_row *rows;
+    uint64_t begin, end, from_ns, to_ns, weight = 0;
+    size_t count, i;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    chroprof_idle_enter(p);
+    chroprof_idle_leave(p);
+    start(p, CHROPROF_SAMPLER_WALL, 3000);
+    chroprof_enter(p, &site_a);
+    sleep_in_c(20); /* the clock is calibrated then */
+    spin_in_a(130);
+    begin = chroprof_now(p);
+    spin_for(p, spin_in_b, 60, 10);
+    end = chroprof_now(p);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, begin);
+    from_ns = totals_of(p).elapsed_ns;
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, begin);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, end);
+    to_ns = totals_of(p).elapsed_ns;
+    chroprof_event(p, CHROPROF_ENTER, 0, &site_b, end);
+    chroprof_leave(p);
+    settle(p);
+    rows = samples_of(p, 0, UINT64_MAX, &count);
+    for (i = 0; i < count; i++)
+        if (rows[i].state == CHROPROF_SAMPLE_BUSY && rows[i].at_ns > from_ns &&
+            rows[i].at_ns < to_ns)
+            weight += rows[i].weight;
+    CHECK_EQ(weight, 0);
+    CHECK(weight_with(p, "[task a]", NULL, NULL) > 0);
+    CHECK(chroprof_stalls(p, stalls, 8) > 0);
+    CHECK(strstr(names_of(p, stalls[0].samples[0].stack), "spin_in_b") == NULL);
+}
+
 /* A stall that is shorter than a period: what was computed before it is not of it. */
 TEST(a_short_wait_is_no_work_either)
 {
@@ -2093,6 +2132,7 @@ TEST(a_signal_of_choice)
 #define LIVE_CASES                                                                                 \
     CASE(two_functions_three_to_one), CASE(frames_stand_under_their_task),                         \
         CASE(a_wait_is_no_work), CASE(a_wait_is_seen_by_the_mode_that_sleeps_too),                 \
+        CASE(an_idle_that_is_told_late),                                                           \
         CASE(a_short_wait_is_no_work_either), CASE(a_sleeping_loop_is_left_alone),                 \
         CASE(a_wait_goes_on_in_the_handler), CASE(a_wait_that_goes_on_is_ended_by_other_signals),  \
         CASE(a_loop_survives_eintr), CASE(a_halted_timer),                                         \
