@@ -41,7 +41,7 @@ def start(what, name, begun=lambda profile: slices(profile, "serve") > 1):
     end = time.monotonic() + 30
     while time.monotonic() < end:
         profile, said = dumped(path)
-        if profile and profile["totals"]["start_unix_ns"] >= now and begun(profile):
+        if profile and (what == "clients" or profile["totals"]["start_unix_ns"] >= now) and begun(profile):
             return program, path        # of this program, not of one before it
         time.sleep(0.02)
     raise TimeoutError(f"{what} does not get so far: {said}")
@@ -214,6 +214,34 @@ def test_keys():
     check("keys_quit", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
     terminal.close()
     stop(program)
+
+
+def test_clients():
+    """The page of a site: what clients saw, as whatif has it, its creator, its live futures, its stalls."""
+    program, path = start("clients", "clients", lambda profile: slices(profile, "query") == 1500)
+    program.wait()
+    told = json.loads(subprocess.run([COMMAND, "whatif", path, "--json"], capture_output=True,
+                                     timeout=60).stdout)["before"]["sites"][0]
+    terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 30)
+    check("clients_ended", terminal.until("ended    waiting for the next one") and "--:--" not in terminal.text(),
+          terminal.text())
+    terminal.keys("n\x1b[H\r")
+    check("clients_seen", terminal.until("as clients saw it, in the last "), terminal.text())
+    seen = re.search(r"latency p50 (\S+), p99 (\S+); hidden by the poll (\S+) on average",
+                     terminal.text())
+    check("clients_figures", seen and near(seen[1], told["latency_p50_ns"]) and
+          abs(ns(seen[2]) / told["latency_p99_ns"] - 1) < 0.1 and
+          abs(ns(seen[3]) / told["hidden_ns"] - 1) < 0.2, (told, terminal.text()))
+    check("clients_stall", terminal.until("stalls that it had a part in") and
+          re.search(r"^ *[\d.]+ms +25\.\dms (callback|iteration)  query 100%", terminal.text(), re.M),
+          terminal.text())
+    terminal.keys("\x1b")
+    terminal.until("2 of 2")
+    terminal.keys("\x1b[B\r")
+    check("clients_future", terminal.until("1 live future") and terminal.until("pending  for ") and
+          "id 77" in terminal.text(), terminal.text())
+    check("clients_creator", "query > serve" in terminal.text(), terminal.text())
+    terminal.close()
 
 
 SLOW_TIME = re.compile(r"slow_query .* ([\d.]+[nµm]?s)$")

@@ -1,5 +1,5 @@
 /* A program for tests/top.py: serves for a while, hangs, and ends as it is told.
- *     watched FILE serve|hang|end|hostile|sampled */
+ *     watched FILE serve|hang|end|hostile|sampled|clients */
 #define _DEFAULT_SOURCE
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +46,27 @@ static void sampled_callback(uint64_t number)
     chroprof_completed(&prof, number);
 }
 
+/* Requests that come by chance, on a clock of its own: what clients saw is the same each time. */
+static void clients(void)
+{
+    uint64_t now = 1000, state = 1;
+    uint64_t due = now;
+    for (uint64_t i = 0; i < 1500; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        due += 1 + ((state >> 40) & 1023) * ((state >> 50) & 1023);    /* 0 to 1 ms, 0.26 in the mean */
+        chroprof_event(&prof, CHROPROF_IDLE_ENTER, 0, NULL, now);
+        now = due > now ? due : now + 1000;
+        chroprof_event(&prof, CHROPROF_IDLE_LEAVE, 0, NULL, now);
+        chroprof_event(&prof, CHROPROF_ENTER, 0, &site_query, now);
+        now += 60000 + ((state >> 30) & 1023) * 60;
+        if (i == 1400) {
+            chroprof_event(&prof, CHROPROF_PENDING, 77, &site_serve, now);
+            now += 25000000;               /* a stall */
+        }
+        chroprof_event(&prof, CHROPROF_LEAVE, 0, NULL, now);
+    }
+}
+
 static void many_sites(void)
 {
     char name[32];
@@ -61,8 +82,14 @@ int main(int count, char **words)
     chroprof_options options;
     memset(&options, 0, sizeof options);
     options.name = "watched";
+    options.clock = strcmp(what, "clients") == 0 ? chroprof_clock_manual : NULL;
     if (count < 3 || chroprof_map(&prof, words[1], 1 << 20, &options) != CHROPROF_OK) {
         return 1;
+    }
+    if (options.clock != NULL) {
+        clients();
+        chroprof_unmap(&prof);
+        return 0;
     }
     many_sites();
     for (uint64_t i = 1; i <= 40 && strcmp(what, "sampled") == 0; i++) {

@@ -31,6 +31,18 @@ figure top_clock(uint64_t unix_ns)
     return f;
 }
 
+/* A moment of the run by the calendar, or since its start, if that is all that is known. */
+static figure top_moment(const top *t, uint64_t ns)
+{
+    const uint64_t start = t->watch.now->totals.start_unix_ns;
+    figure f;
+    if (start > 0) {
+        return top_clock(start + ns);
+    }
+    (void)snprintf(f.text, sizeof f.text, "%8s", figure_time(&t->sheet, ns).text);
+    return f;
+}
+
 static void top_separate(top *t)
 {
     t->sheet.blanks += t->sheet.columns >= 60 ? 2 : 1;
@@ -306,13 +318,17 @@ static void top_now_running(top *t)
 static void top_now_ended(top *t, bool well)
 {
     const top_sample *now = t->watch.now;
+    const bool known = now->origin.end_unix_ns > 0;
     sheet *s = &t->sheet;
     sheet_styled(s, well ? SHEET_WARM : SHEET_HOT, well ? "ended    " : "DIED     ");
-    sheet_text(s, "at ");
-    sheet_text(s, top_clock(now->origin.end_unix_ns).text);
-    if (well) {
-        sheet_text(s, t->process[0] != '\0' ? "" : "; waiting for the next one");
-    } else {
+    if (known) {
+        sheet_text(s, "at ");
+        sheet_text(s, top_clock(now->origin.end_unix_ns).text);
+    }
+    if (well && t->process[0] == '\0') {
+        sheet_text(s, known ? "; waiting for the next one" : "waiting for the next one");
+    }
+    if (!well) {
         sheet_text(s, now->totals.idle ? " while idle" : " in ");
         if (!now->totals.idle) {
             top_stack(t);
@@ -558,9 +574,8 @@ static void top_stall_part(top *t, const char *name, uint64_t part, uint64_t who
 void top_stall(top *t, const chroprof_stall *stall)
 {
     sheet *s = &t->sheet;
-    uint64_t start = t->watch.now->totals.start_unix_ns;
     sheet_style(s, SHEET_DIM);
-    sheet_text(s, top_clock(start > 0 ? start + stall->start_ns : 0).text);
+    sheet_text(s, top_moment(t, stall->start_ns).text);
     sheet_style(s, SHEET_PLAIN);
     sheet_right(s, figure_time(s, stall->length_ns).text, 17);
     sheet_text(s, stall->kind == CHROPROF_STALL_CALLBACK ? " callback" : " iteration");
