@@ -53,7 +53,8 @@ static void clients(void)
     uint64_t due = now;
     for (uint64_t i = 0; i < 1500; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        due += 1 + ((state >> 40) & 1023) * ((state >> 50) & 1023);    /* 0 to 1 ms, 0.26 in the mean */
+        due +=
+            1 + ((state >> 40) & 1023) * ((state >> 50) & 1023); /* 0 to 1 ms, 0.26 in the mean */
         chroprof_event(&prof, CHROPROF_IDLE_ENTER, 0, NULL, now);
         now = due > now ? due : now + 1000;
         chroprof_event(&prof, CHROPROF_IDLE_LEAVE, 0, NULL, now);
@@ -61,7 +62,7 @@ static void clients(void)
         now += 60000 + ((state >> 30) & 1023) * 60;
         if (i == 1400) {
             chroprof_event(&prof, CHROPROF_PENDING, 77, &site_serve, now);
-            now += 25000000;               /* a stall */
+            now += 25000000; /* a stall */
         }
         chroprof_event(&prof, CHROPROF_LEAVE, 0, NULL, now);
     }
