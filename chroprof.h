@@ -18288,8 +18288,8 @@ static void chroprof__text_counts(chroprof__page *g)
                                    : "events                  %8c\n", events);
 }
 
-/* Year, month, day, hour and minute, by counting days from a first of March. */
-static void chroprof__calendar(uint64_t unix_ns, uint64_t *out)
+/* Year, month, day, hour, minute and second, by counting days from a first of March. */
+static void chroprof__calendar(uint64_t unix_ns, uint64_t out[6])
 {
     uint64_t minutes = unix_ns / 60000000000u, days = minutes / 1440 + 719468;
     uint64_t day = days % 146097;
@@ -18301,6 +18301,7 @@ static void chroprof__calendar(uint64_t unix_ns, uint64_t *out)
     out[2] = day - (153 * month + 2) / 5 + 1;
     out[3] = minutes / 60 % 24;
     out[4] = minutes % 60;
+    out[5] = unix_ns / 1000000000u % 60;
 }
 
 /* When it began, and in what state it is if that is not the usual one. */
@@ -18309,10 +18310,10 @@ static void chroprof__text_state(chroprof__page *g)
     const chroprof_totals *t = &g->totals;
     const uint64_t skew[] = { t->skew_ns, t->skew_events };
     const char *why = chroprof_why_off(g->p);
-    uint64_t date[5];
+    uint64_t date[6];
     chroprof__calendar(t->start_unix_ns, date);
     if (t->start_unix_ns > 0)
-        chroprof__print(g, "started %d-%z-%z %z:%z UTC\n", date);
+        chroprof__print(g, "started %d-%z-%z %z:%z:%z UTC\n", date);
     if (t->estimated)
         chroprof__print(g, CHROPROF__FLOW "taken from outside: all times are estimates from "
                                           "samples\n", NULL);
@@ -19007,6 +19008,17 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
         chroprof__newline(g);
 }
 
+/* By the calendar, where there is room and it is known. */
+static bool chroprof__stall_clock(chroprof__page *g, uint64_t at_ns)
+{
+    uint64_t date[6];
+    if (g->width < 72 || g->totals.start_unix_ns == 0)
+        return false;
+    chroprof__calendar(g->totals.start_unix_ns + at_ns, date);
+    chroprof__print(g, " %z:%z:%z", date + 3);
+    return true;
+}
+
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
     static const chroprof__largest by =
@@ -19023,7 +19035,9 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                     ? CHROPROF__HEADING("STALLS") "%c iteration or callback longer than %t\n"
                     : CHROPROF__HEADING("STALLS") "%c iterations and callbacks longer than %t; the "
                       "longest:\n", figures);
-    chroprof__print(g, g->width >= 72
+    chroprof__print(g, g->width >= 72 && g->totals.start_unix_ns > 0
+                    ? CHROPROF__DIM " length  kind              at      UTC events  taken by\n"
+                    : g->width >= 72
                     ? CHROPROF__DIM " length  kind              at  events  taken by\n"
                     : CHROPROF__DIM " length  kind              at  taken by\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
@@ -19031,7 +19045,11 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
         bool callback = picked[i].kind == CHROPROF_STALL_CALLBACK;
         chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
         chroprof__show(g, callback ? "  callback " : "  iteration");
-        chroprof__print(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
+        chroprof__print(g, "  %9m", row + 1);
+        if (chroprof__stall_clock(g, picked[i].start_ns))
+            chroprof__print(g, "%7c  ", row + 2);
+        else
+            chroprof__print(g, g->width >= 72 ? "%8c  " : "  ", row + 2);
         chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);

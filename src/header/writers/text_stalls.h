@@ -8,6 +8,7 @@
 #include "../writers/words.h"
 #include "../writers/output.h"
 #include "../writers/text.h"
+#include "../writers/text_summary.h"
 
 /* >>text stalls */
 
@@ -162,6 +163,17 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
         chroprof__newline(g);
 }
 
+/* By the calendar, where there is room and it is known. */
+static bool chroprof__stall_clock(chroprof__page *g, uint64_t at_ns)
+{
+    uint64_t date[6];
+    if (g->width < 72 || g->totals.start_unix_ns == 0)
+        return false;
+    chroprof__calendar(g->totals.start_unix_ns + at_ns, date);
+    chroprof__print(g, " %z:%z:%z", date + 3);
+    return true;
+}
+
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
     static const chroprof__largest by =
@@ -178,7 +190,9 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                     ? CHROPROF__HEADING("STALLS") "%c iteration or callback longer than %t\n"
                     : CHROPROF__HEADING("STALLS") "%c iterations and callbacks longer than %t; the "
                       "longest:\n", figures);
-    chroprof__print(g, g->width >= 72
+    chroprof__print(g, g->width >= 72 && g->totals.start_unix_ns > 0
+                    ? CHROPROF__DIM " length  kind              at      UTC events  taken by\n"
+                    : g->width >= 72
                     ? CHROPROF__DIM " length  kind              at  events  taken by\n"
                     : CHROPROF__DIM " length  kind              at  taken by\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
@@ -186,7 +200,11 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
         bool callback = picked[i].kind == CHROPROF_STALL_CALLBACK;
         chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
         chroprof__show(g, callback ? "  callback " : "  iteration");
-        chroprof__print(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
+        chroprof__print(g, "  %9m", row + 1);
+        if (chroprof__stall_clock(g, picked[i].start_ns))
+            chroprof__print(g, "%7c  ", row + 2);
+        else
+            chroprof__print(g, g->width >= 72 ? "%8c  " : "  ", row + 2);
         chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);

@@ -178,8 +178,8 @@ static void chroprof__text_counts(chroprof__page *g)
                                    : "events                  %8c\n", events);
 }
 
-/* Year, month, day, hour and minute, by counting days from a first of March. */
-static void chroprof__calendar(uint64_t unix_ns, uint64_t *out)
+/* Year, month, day, hour, minute and second, by counting days from a first of March. */
+static void chroprof__calendar(uint64_t unix_ns, uint64_t out[6])
 {
     uint64_t minutes = unix_ns / 60000000000u, days = minutes / 1440 + 719468;
     uint64_t day = days % 146097;
@@ -191,6 +191,7 @@ static void chroprof__calendar(uint64_t unix_ns, uint64_t *out)
     out[2] = day - (153 * month + 2) / 5 + 1;
     out[3] = minutes / 60 % 24;
     out[4] = minutes % 60;
+    out[5] = unix_ns / 1000000000u % 60;
 }
 
 /* When it began, and in what state it is if that is not the usual one. */
@@ -199,10 +200,10 @@ static void chroprof__text_state(chroprof__page *g)
     const chroprof_totals *t = &g->totals;
     const uint64_t skew[] = { t->skew_ns, t->skew_events };
     const char *why = chroprof_why_off(g->p);
-    uint64_t date[5];
+    uint64_t date[6];
     chroprof__calendar(t->start_unix_ns, date);
     if (t->start_unix_ns > 0)
-        chroprof__print(g, "started %d-%z-%z %z:%z UTC\n", date);
+        chroprof__print(g, "started %d-%z-%z %z:%z:%z UTC\n", date);
     if (t->estimated)
         chroprof__print(g, CHROPROF__FLOW "taken from outside: all times are estimates from "
                                           "samples\n", NULL);
