@@ -595,7 +595,8 @@ typedef enum chroprof_state {
     CHROPROF_LEAVE,        /* the anonymous future completes */
     CHROPROF_TICK,         /* time passes, nothing else */
     CHROPROF_SWITCH,       /* pauses what runs, runs this id (0: nothing) */
-    CHROPROF_NEXT          /* leaves the enter-frame on top, enters another */
+    CHROPROF_NEXT,         /* leaves the enter-frame on top, enters another */
+    CHROPROF_SINCE = 126   /* in steps alone: the ready right after it was late by id, in ns */
 } chroprof_state;
 
 /* Result codes, each with its name and text. */
@@ -1459,7 +1460,7 @@ CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
 /* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
  * but at the earliest since it paused or was created. The ring tells what was on top since then;
- * what it no longer holds is blamed on the loop. */
+ * what it no longer holds is blamed on the loop. Leaves two steps: how late, and the ready. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */
@@ -9865,8 +9866,9 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
                                 chroprof_step *out)
 {
     out->at_ns = chroprof__moment_ns(p, row->time);
-    out->id = chroprof__shown_id(p, chroprof__row_id(row));
     out->state = chroprof__row_state(row);
+    out->id = out->state == CHROPROF_SINCE ? chroprof__ns(p->core, row->id)
+                                           : chroprof__shown_id(p, chroprof__row_id(row));
     out->path = row->path;
     out->depth = row->depth;
 }
@@ -11559,15 +11561,18 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
         return;
     chroprof__core *c = p->core;
     uint64_t now = chroprof__read_clock(p);
-    uint64_t t = chroprof__begin_event(p, CHROPROF_READY, id, now), ago = now - when;
-    if (ago >> 63) {
-        chroprof__count(p, CHROPROF_ANOMALY_READY_AHEAD);
-        ago = 0;
+    uint64_t ago = now - when, late = ago >> 63 || id == 0 ? 0 : ago;
+    if (late) {                             /* a step of its own, since a row has no room for it */
+        chroprof__begin_event(p, CHROPROF_SINCE, late, now);
+        chroprof__close_event(c);
     }
+    uint64_t t = chroprof__begin_event(p, CHROPROF_READY, id, now);
+    if (ago >> 63)
+        chroprof__count(p, CHROPROF_ANOMALY_READY_AHEAD);
     if (id == 0)
         chroprof__count(p, CHROPROF_ANOMALY_ID_ZERO);
     else
-        chroprof__on_ready(p, c, id, chroprof__minus(t, ago));
+        chroprof__on_ready(p, c, id, chroprof__minus(t, late));
     chroprof__close_event(c);
 }
 
@@ -13729,7 +13734,8 @@ static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
         for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
             step->time = chroprof__merge_moment(m, step->time);
             step->path = chroprof__merge_target(m, step->path);
-            step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
+            if (chroprof__row_state(step) != CHROPROF_SINCE)
+                step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
         }
     }
 }

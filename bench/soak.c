@@ -81,10 +81,10 @@ static void ready_slice(void)
 static void late_ready_slice(void)
 {
     uint64_t id = any_live();
-    chroprof_ready_since(&s.prof, id, chroprof_now(&s.prof) - pick(2000));
+    chroprof_ready_since(&s.prof, id, chroprof_now(&s.prof) - 1 - pick(2000));
     chroprof_running(&s.prof, id);
     chroprof_paused(&s.prof, id);
-    expect(3, 1);
+    expect(4, 1);
 }
 
 static void life(void)

@@ -1048,9 +1048,11 @@ void model_ready_since(model *m, uint64_t id, uint64_t when)
     int future = find_live(m, id);
     uint64_t age;
 
+    age = m->last - when;
+    if (id && age && !went_back(age))
+        begin_event(m, CHROPROF_SINCE, age, m->last);
     if (!begin_event(m, CHROPROF_READY, id, m->last))
         return;
-    age = m->last - when;
     if (went_back(age)) {
         count(m, CHROPROF_ANOMALY_READY_AHEAD);
         age = 0;

@@ -68,7 +68,12 @@ static void push(void)
         send(CHROPROF_PENDING, id, site(random_below(6)));
         one->lives = true;
     } else if (random_below(2) == 0 && !one->ready) {
-        send(CHROPROF_READY, id, NULL);
+        if (random_below(2) == 0) {
+            send(CHROPROF_READY, id, NULL);
+        } else {
+            send(CHROPROF_TICK, 0, NULL);
+            chroprof_ready_since(&prof, id, now - random_below(3000));
+        }
         one->ready = true;
     } else {
         send(CHROPROF_RUNNING, id, NULL);

@@ -84,6 +84,45 @@ loop() {
         } }'
 }
 
+# --- where the program tells since when each request was ready, nothing is estimated. The truth comes
+# with the stream: hidden (mean), p50, p99
+awk -v truth="$scratch/late.truth" 'BEGIN {
+    srand(7); count = 3000
+    for (i = 1; i <= count; i++) came[i] = at += int(-60000 * log(1 - rand()))
+    printf "0 idle_enter 0\n"
+    for (i = 1; i <= count;) {
+        t = came[i] > t ? came[i] + 3000 : t + 1500
+        printf "%d idle_leave 0\n", t
+        for (k = i; k <= count && came[k] <= t; k++) {
+            printf "%d pending %d request a.c 1\n%d ready_since %d %d\n", t, k, t, k, came[k]
+            hidden += t - came[k]
+        }
+        for (; i < k; i++) {
+            printf "%d running %d\n%d enter 0 work a.c 2\n", t, i, t
+            t += 10000 + int(60000 * rand() * rand())
+            printf "%d leave 0\n%d completed %d\n", t, t, i
+            print t - came[i] | "sort -n >" truth
+        }
+        printf "%d idle_enter 0\n", t
+    }
+    print int(hidden / count) >(truth ".hidden")
+    close("sort -n >" truth) }' >"$scratch/late.events"
+# value SITE_KEY: of the first site before the change
+value() { sed -n '/"before"/,/"after"/s/.*"'"$1"'": \([0-9]*\).*/\1/p' "$scratch/out" | head -n 1; }
+run "$scratch/late.events" --json; expect told_since 0 '"deviation_ppm": 0,'
+for pair in "latency_p50_ns $(sed -n 1500p "$scratch/late.truth")" \
+    "latency_p99_ns $(sed -n 2970p "$scratch/late.truth")" \
+    "hidden_ns $(cat "$scratch/late.truth.hidden")"; do
+    got=$(value "${pair% *}")
+    at_most "told_since_${pair% *}" "$((100 * ${got:-0}))" "$((101 * ${pair#* }))"
+    at_least "told_since_${pair% *}_too" "$((100 * ${got:-0}))" "$((99 * ${pair#* }))"
+done
+"$command" replay "$scratch/late.events" -f json -o "$scratch/late.json"
+cp "$scratch/out" "$scratch/late.answer"
+run "$scratch/late.json" --json
+if cmp -s "$scratch/out" "$scratch/late.answer"; then ok told_since_in_json; else
+    fail told_since_in_json "another answer than of the stream"; fi
+
 # --- refusals, each with its reason
 run "$good"; expect answer 0 "latency p99 (estimate)"
 run "$scratch/uneven.events" --columns 200; expect capacity 0 "times the load, give or take 0."

@@ -151,11 +151,12 @@ typedef struct event_kind {
     chroprof_state state;
     bool needs_site;
     bool resets;               /* what came before it does not count, as with chroprof_reset */
+    bool late;                 /* a time follows, as with chroprof_ready_since */
 } event_kind;
 
 #define EVENT_KIND(name, state, needs_site)                                                        \
     {                                                                                              \
-        name, sizeof name - 1, state, needs_site, false                                            \
+        name, sizeof name - 1, state, needs_site, false, false                                      \
     }
 static const event_kind event_kinds[] = { EVENT_KIND("running", CHROPROF_RUNNING, false),
                                           EVENT_KIND("paused", CHROPROF_PAUSED, false),
@@ -173,7 +174,9 @@ static const event_kind event_kinds[] = { EVENT_KIND("running", CHROPROF_RUNNING
                                           EVENT_KIND("loop_enter", CHROPROF_LOOP_ENTER, false),
                                           EVENT_KIND("loop_leave", CHROPROF_LOOP_LEAVE, false),
                                           EVENT_KIND("tick", CHROPROF_TICK, false),
-                                          { "reset", 5, CHROPROF_TICK, false, true } };
+                                          { "reset", 5, CHROPROF_TICK, false, true, false },
+                                          { "ready_since", 11, CHROPROF_READY, false, false,
+                                            true } };
 #define EVENT_KINDS (sizeof event_kinds / sizeof event_kinds[0])
 
 static bool take_kind(event_reader *r, const char **at, const event_kind **kind)
@@ -303,15 +306,30 @@ static const chroprof_site *take_site(event_reader *r, const char *at)
     return site;
 }
 
-static void reader_event(event_reader *r, const event_kind *kind, uint64_t time, uint64_t id,
-                         const chroprof_site *site)
+/* chroprof_ready_since is of the time of the event before it. A tick does not end a wait. */
+static void reader_late(event_reader *r, uint64_t time, uint64_t id, uint64_t since)
 {
+    if (r->idle || time != r->last || r->events == 0) {
+        chroprof_event(r->profile, r->idle ? CHROPROF_IDLE_LEAVE : CHROPROF_TICK, 0, NULL,
+                       time + r->shift);
+    }
+    chroprof_ready_since(r->profile, id, since + r->shift);
+}
+
+static void reader_event(event_reader *r, const event_kind *kind, uint64_t time, uint64_t id,
+                         uint64_t since, const chroprof_site *site)
+{
+    if (kind->late) {
+        reader_late(r, time, id, since);
+    } else {
+        chroprof_event(r->profile, kind->state, id, site, time + r->shift);
+    }
     if (r->events == 0) {
         r->first = time;
     }
     r->last = time;
     r->events++;
-    chroprof_event(r->profile, kind->state, id, site, time + r->shift);
+    r->idle = kind->state == CHROPROF_IDLE_ENTER || (r->idle && kind->state == CHROPROF_TICK);
     if (kind->resets) {
         chroprof_reset(r->profile);
     }
@@ -325,10 +343,15 @@ static bool reader_line(event_reader *r)
     const chroprof_site *site = NULL;
     uint64_t time;
     uint64_t id;
+    uint64_t since = 0;
     if (!take_number(r, &at, UINT64_MAX, "TIMESTAMP_NS, a decimal number", &time) ||
         !take_blank(r, &at, "KIND") || !take_kind(r, &at, &kind) ||
         !take_blank(r, &at, "FUTURE_ID") ||
         !take_number(r, &at, UINT64_MAX, "FUTURE_ID, a decimal number", &id)) {
+        return false;
+    }
+    if (kind->late && (!take_blank(r, &at, "SINCE_NS") ||
+                       !take_number(r, &at, UINT64_MAX, "SINCE_NS, a decimal number", &since))) {
         return false;
     }
     if (at < r->end || kind->needs_site) {
@@ -340,7 +363,7 @@ static bool reader_line(event_reader *r)
             return false;
         }
     }
-    reader_event(r, kind, time, id, site);
+    reader_event(r, kind, time, id, since, site);
     return true;
 }
 

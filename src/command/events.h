@@ -1,6 +1,7 @@
 /* events.h - lines of an event stream become events of a profile.
  *
  *     TIMESTAMP_NS KIND FUTURE_ID [NAME FILE LINE]
+ *     TIMESTAMP_NS ready_since FUTURE_ID SINCE_NS
  *
  * Fields are separated by one blank; in NAME and FILE \s is a blank, \t a tab, \n a newline, \\ a
  * backslash and \e the empty string. A line that begins with # is a comment. */
@@ -37,6 +38,7 @@ typedef struct event_reader {
     uint64_t events, malformed;
     uint64_t shift;            /* added to every time */
     uint64_t first, last;      /* times as in the stream */
+    bool idle;                 /* the loop waits */
     site_cache sites;
     char *text;                /* NAME and FILE without their escapes */
     size_t text_capacity;

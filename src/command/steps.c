@@ -211,11 +211,23 @@ static void resolve_tops(steps *s)
     }
 }
 
+/* How late a ready was told stands in the row before it. */
+static void resolve_late(steps *s)
+{
+    for (size_t i = 1; i < s->count; i++) {
+        const chroprof_step *before = &s->rows[i - 1].step, *step = &s->rows[i].step;
+        if (before->state == CHROPROF_SINCE && step->state == CHROPROF_READY &&
+            s->rows[i].lost == 0 && before->id <= step->at_ns) {
+            s->rows[i].late_ns = s->rows[i - 1].late_ns = before->id;
+        }
+    }
+}
+
 static void ids_of_rows(by_ids *ids, const steps *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const step_row *row = &s->rows[i];
-        if (row->step.id != 0) {
+        if (row->step.id != 0 && row->step.state != CHROPROF_SINCE) {
             by_id one = { row->step.id, 2 * (uint64_t)i + 2, 0, row->step.state, row->made };
             ids->rows[ids->count++] = one;
         }
@@ -301,6 +313,7 @@ bool steps_resolve(steps *s, const chroprof *first, const chroprof *last, const 
     }
     resolve_ends(s);
     resolve_tops(s);
+    resolve_late(s);
     ids_of_rows(&ids, s);
     ids_of_table(&ids, first, s->from);
     ids_of_table(&ids, last, s->to);
@@ -379,6 +392,17 @@ void steps_write(const step_row *row, const chroprof *view, FILE *out)
     const chroprof_step *step = &row->step;
     uint32_t path = needs_site(step->state) || step->state == CHROPROF_RUNNING ? row->made : 0;
     steps_write_lost(row->lost, out);
+    if (step->state == CHROPROF_SINCE) {    /* of a ready that was lost: time passed */
+        if (row->late_ns == 0) {
+            write_line(step->at_ns, "tick", 0, view, 0, out);
+        }
+        return;
+    }
+    if (row->late_ns > 0) {
+        (void)fprintf(out, "%" PRIu64 " ready_since %" PRIu64 " %" PRIu64 "\n", step->at_ns, step->id,
+                      step->at_ns - row->late_ns);
+        return;
+    }
     /* a finish of one that is not known: it was created with it */
     if ((needs_site(step->state) || finishes(step->state)) && row->made < FIRST_PATH) {
         (void)fprintf(out, "%" PRIu64 " %s %" PRIu64 " (unknown) \\e 0\n", step->at_ns,

@@ -15,6 +15,7 @@ typedef struct step_row {
     chroprof_step step;
     uint32_t made;             /* the path of the future or call that it begins; 0: not known */
     uint64_t lost;             /* how many events before it were overwritten unread */
+    uint64_t late_ns;          /* of a ready that was told late, and the step before it: by how much */
 } step_row;
 
 /* A future that lived when the stream began. */

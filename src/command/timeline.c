@@ -87,6 +87,7 @@ static const char *take_step(timeline_data *d, chroprof_step *before, chroprof_s
     step->id = head & 16 ? before->id : 0;
     step->at_ns = before->at_ns;
     step->state = (chroprof_state)(head & 15);
+    step->state = step->state == CHROPROF_TICK && step->id != 0 ? CHROPROF_SINCE : step->state;
     step->depth = (uint32_t)(head >> 5);
     return NULL;
 }

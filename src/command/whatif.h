@@ -34,6 +34,8 @@ typedef struct whatif_job {
     uint64_t begin_ns, end_ns;
     uint64_t gap_ns, tail_ns;  /* uninstrumented: before it, and behind it if it is the last */
     uint64_t ready_ns;         /* when ready was told; 0: never */
+    uint64_t since_ns;         /* since when it was, if it was told late; 0: not known */
+    uint64_t tells_ns;         /* the first of those that it tells of; 0: none */
     uint32_t ready_job, ready_iteration;
     uint32_t before;           /* the slice before, of its life; or the job that created it */
     uint64_t after_ns;         /* when that one let it go */
@@ -52,7 +54,7 @@ typedef struct whatif_life {
     uint32_t site;             /* WHATIF_NONE: it never ran */
     uint32_t created_job, created_iteration, first_job, last_job, finish_job;
     uint64_t created_ns, last_ns, finished_ns;      /* 0: not known, or not yet */
-    uint64_t ready_ns;
+    uint64_t ready_ns, since_ns;
     uint32_t ready_job, ready_iteration;
     uint32_t slices;
 } whatif_life;

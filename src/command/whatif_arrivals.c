@@ -1,7 +1,7 @@
 /* whatif_arrivals.c - when what a poll found had come.
  *
  * Where the loop waited, what ended the wait came when it ended. Where the poll returned at once,
- * it came at some instant since the poll before. */
+ * it came at some instant since the poll before. Where the program told that instant, it is that. */
 
 #include "whatif.h"
 
@@ -238,6 +238,16 @@ static void draw(placing *p, uint64_t from, const whatif_iteration *w, size_t co
     }
 }
 
+/* When it came, if the program told it; 0: it did not. */
+static uint64_t told_instant(const whatif_loop *l, const whatif_job *job, uint64_t from)
+{
+    uint64_t begin = l->iterations[job->found].leave_ns;
+    if (job->since_ns > 0) {
+        return job->since_ns > l->begin_ns ? job->since_ns : l->begin_ns;
+    }
+    return job->tells_ns > from && job->tells_ns <= begin ? job->tells_ns : 0;
+}
+
 /* What one poll found: jobs[first ..) that have the same `found`; others are passed over. */
 static void place_poll(placing *p, whatif_arrivals *a, const uint32_t *jobs, size_t count)
 {
@@ -250,7 +260,11 @@ static void place_poll(placing *p, whatif_arrivals *a, const uint32_t *jobs, siz
     }
     for (size_t i = 0; i < count; i++) {
         const whatif_job *job = &l->jobs[jobs[i]];
-        uint64_t ns = w->at_once ? p->scratch[i] : w->leave_ns;
+        uint64_t ns = w->at_once ? p->scratch[i] : w->leave_ns, told = told_instant(l, job, from);
+        if (told > 0) {
+            a->at_ns[jobs[i]] = told;
+            continue;
+        }
         if (job->thinks && l->eager && w->at_once) {
             ns = job->after_ns > from ? job->after_ns : from + 1;
         } else if (job->comes == JOB_LATER && ns < job->after_ns) {

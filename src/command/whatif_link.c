@@ -135,6 +135,22 @@ static void link_job(whatif_loop *l, size_t at)
     }
 }
 
+/* What a job tells late came before it did, and it with the first of these. */
+static void link_told(whatif_loop *l)
+{
+    for (size_t i = 0; i < l->job_count; i++) {
+        l->jobs[i].tells_ns = 0;
+    }
+    for (size_t i = 0; i < l->job_count; i++) {
+        const whatif_job *job = &l->jobs[i];
+        if (job->since_ns > 0 && job->ready_job != WHATIF_NONE) {
+            whatif_job *teller = &l->jobs[job->ready_job];
+            bool first = teller->tells_ns == 0 || job->since_ns < teller->tells_ns;
+            teller->tells_ns = first ? job->since_ns : teller->tells_ns;
+        }
+    }
+}
+
 /* A life that outside brought begins with its first job. */
 static bool mark_life(whatif_loop *l, uint32_t at)
 {
@@ -163,6 +179,7 @@ bool whatif_link(whatif_loop *l)
         l->first_mark[i] = WHATIF_NONE;
         link_job(l, i);
     }
+    link_told(l);
     for (size_t i = 0; ok && i < l->job_count; i++) {
         const whatif_job *job = &l->jobs[i];
         ok = job->comes == JOB_OUTSIDE ||

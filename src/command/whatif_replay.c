@@ -240,12 +240,28 @@ static void mark_finish(replay *r, uint32_t life, uint64_t ns)
     }
 }
 
+/* A job that came from outside told late that this one could run; how much later than what brought
+ * that job it came is as it was. */
+static uint64_t told_by(const replay *r, const whatif_job *j, uint64_t ns)
+{
+    const whatif_job *teller = j->ready_job != WHATIF_NONE ? &r->l->jobs[j->ready_job] : NULL;
+    uint64_t came = ns;
+    if (teller != NULL && (teller->comes == JOB_OUTSIDE || teller->comes == JOB_LATER) &&
+        teller->tells_ns > 0 && r->a->at_ns[j->ready_job] == teller->tells_ns) {
+        came = r->jobs[j->ready_job].came_ns + (j->since_ns - teller->tells_ns);
+    }
+    return came < ns ? came : ns;
+}
+
 /* late: a part of the work before the mark goes on elsewhere. */
 static void mark_release(replay *r, uint32_t job, uint64_t ns, bool late)
 {
     const whatif_job *j = &r->l->jobs[job];
     job_state *s = &r->jobs[job];
     s->came_ns = s->found_ns = ns;
+    if (j->since_ns > 0 && j->comes != JOB_LATER) {
+        s->came_ns = told_by(r, j, ns);
+    }
     if (j->comes == JOB_LATER) {
         uint64_t at = r->a->at_ns[job], lag = at > j->after_ns ? at - j->after_ns : 0;
         bool own = j->life != WHATIF_NONE && j->before != WHATIF_NONE &&
@@ -293,7 +309,7 @@ static void job_starts(replay *r, uint32_t job)
     s->begin_ns = r->t;
     if (j->life != WHATIF_NONE) {
         life_comes(r, job);
-        r->lives[j->life].delay_ns += s->begin_ns - s->found_ns;
+        r->lives[j->life].delay_ns += s->begin_ns - (j->since_ns > 0 ? s->came_ns : s->found_ns);
     }
 }
 
@@ -369,6 +385,17 @@ static uint64_t poll_takes(const replay *r)
     return w->at_once ? w->leave_ns - w->enter_ns : r->l->poll_ns;
 }
 
+/* What comes next ends a wait so much later than it was due. */
+static uint64_t wakes_after(const replay *r, uint64_t next)
+{
+    const whatif_arrivals *a = r->a;
+    bool later = r->later.count > 0 && r->later.rows[0].key == next;
+    const whatif_job *j = &r->l->jobs[later ? r->later.rows[0].job : a->order[r->next]];
+    const whatif_iteration *w = &r->l->iterations[j->found];
+    bool due = j->since_ns >= w->enter_ns && j->since_ns < w->leave_ns && j->since_ns > 0;
+    return due ? w->leave_ns - j->since_ns : 0;
+}
+
 /* false: nothing comes any more. */
 static bool poll_loop(replay *r)
 {
@@ -379,7 +406,7 @@ static bool poll_loop(replay *r)
     if (r->carried > 0 || next <= r->t) {
         r->t += poll_takes(r);
     } else {
-        r->t = next;
+        r->t = next + wakes_after(r, next);
     }
     take_arrivals(r);
     for (size_t i = 0; i < r->carried; i++) {

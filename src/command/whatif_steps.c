@@ -135,6 +135,7 @@ typedef struct steps_reader {
     bool cut;                  /* the callback under way began before that */
     bool idle;
     uint64_t enter_ns, gap_ns;
+    uint64_t late_ns;          /* of the ready that comes next */
 } steps_reader;
 
 static id_slot *slot_of(const steps_reader *r, uint64_t id)
@@ -187,10 +188,23 @@ static void life_end(steps_reader *r, uint64_t id)
     slot->life = WHATIF_NONE;               /* the slot stays: ids are used again */
 }
 
+/* It can have been ready no earlier than it was paused, or created by a job. What the loop created
+ * as it found it came before that. */
+static uint64_t rests_since(const steps_reader *r, const whatif_life *f)
+{
+    bool found = f->created_job == WHATIF_NONE && f->created_iteration == this_iteration(r);
+    return f->last_job != WHATIF_NONE ? f->last_ns : found ? 0 : f->created_ns;
+}
+
 static void life_ready(steps_reader *r, uint32_t life)
 {
     whatif_life *f = &r->l->lives[life];
     f->ready_ns = r->step.at_ns;
+    f->since_ns = 0;
+    if (r->late_ns > 0 && r->late_ns < r->step.at_ns) {
+        uint64_t since = r->step.at_ns - r->late_ns, rests = rests_since(r, f);
+        f->since_ns = since > rests ? since : rests;
+    }
     f->ready_job = r->job;
     f->ready_iteration = this_iteration(r);
 }
@@ -209,6 +223,7 @@ static void job_of_life(steps_reader *r, whatif_job *job, uint32_t life)
     whatif_life *f = &r->l->lives[life];
     job->life = life;
     job->ready_ns = f->ready_ns;
+    job->since_ns = f->since_ns;
     job->ready_job = f->ready_job;
     job->ready_iteration = f->ready_iteration;
     job->before = f->last_job != WHATIF_NONE ? f->last_job : f->created_job;
@@ -264,7 +279,7 @@ static void life_runs(steps_reader *r, uint32_t life)
     f->first_job = f->first_job == WHATIF_NONE ? r->job : f->first_job;
     f->last_job = r->job;
     f->last_ns = r->step.at_ns;
-    f->ready_ns = 0;
+    f->ready_ns = f->since_ns = 0;
     f->ready_job = WHATIF_NONE;
     f->slices++;
 }
@@ -351,7 +366,8 @@ static bool take_future(steps_reader *r)
 {
     uint64_t id = r->step.id;
     uint32_t life = life_of(r, id);
-    if (id == 0) {
+    if (id == 0 || r->step.state == CHROPROF_SINCE) {
+        r->late_ns = id;
         return true;
     }
     if (r->step.state == CHROPROF_PENDING) {
@@ -365,6 +381,7 @@ static bool take_future(steps_reader *r)
     } else if (life != WHATIF_NONE && finishes(r->step.state)) {
         life_end(r, id);
     }
+    r->late_ns = 0;
     return true;
 }
 

@@ -348,7 +348,8 @@ static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
         for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
             step->time = chroprof__merge_moment(m, step->time);
             step->path = chroprof__merge_target(m, step->path);
-            step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
+            if (chroprof__row_state(step) != CHROPROF_SINCE)
+                step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
         }
     }
 }

@@ -24,7 +24,7 @@ CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
 /* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
  * but at the earliest since it paused or was created. The ring tells what was on top since then;
- * what it no longer holds is blamed on the loop. */
+ * what it no longer holds is blamed on the loop. Leaves two steps: how late, and the ready. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */

@@ -24,7 +24,8 @@ typedef enum chroprof_state {
     CHROPROF_LEAVE,        /* the anonymous future completes */
     CHROPROF_TICK,         /* time passes, nothing else */
     CHROPROF_SWITCH,       /* pauses what runs, runs this id (0: nothing) */
-    CHROPROF_NEXT          /* leaves the enter-frame on top, enters another */
+    CHROPROF_NEXT,         /* leaves the enter-frame on top, enters another */
+    CHROPROF_SINCE = 126   /* in steps alone: the ready right after it was late by id, in ns */
 } chroprof_state;
 
 /* Result codes, each with its name and text. */

@@ -156,15 +156,18 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
         return;
     chroprof__core *c = p->core;
     uint64_t now = chroprof__read_clock(p);
-    uint64_t t = chroprof__begin_event(p, CHROPROF_READY, id, now), ago = now - when;
-    if (ago >> 63) {
-        chroprof__count(p, CHROPROF_ANOMALY_READY_AHEAD);
-        ago = 0;
+    uint64_t ago = now - when, late = ago >> 63 || id == 0 ? 0 : ago;
+    if (late) {                             /* a step of its own, since a row has no room for it */
+        chroprof__begin_event(p, CHROPROF_SINCE, late, now);
+        chroprof__close_event(c);
     }
+    uint64_t t = chroprof__begin_event(p, CHROPROF_READY, id, now);
+    if (ago >> 63)
+        chroprof__count(p, CHROPROF_ANOMALY_READY_AHEAD);
     if (id == 0)
         chroprof__count(p, CHROPROF_ANOMALY_ID_ZERO);
     else
-        chroprof__on_ready(p, c, id, chroprof__minus(t, ago));
+        chroprof__on_ready(p, c, id, chroprof__minus(t, late));
     chroprof__close_event(c);
 }
 

@@ -141,8 +141,9 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
                                 chroprof_step *out)
 {
     out->at_ns = chroprof__moment_ns(p, row->time);
-    out->id = chroprof__shown_id(p, chroprof__row_id(row));
     out->state = chroprof__row_state(row);
+    out->id = out->state == CHROPROF_SINCE ? chroprof__ns(p->core, row->id)
+                                           : chroprof__shown_id(p, chroprof__row_id(row));
     out->path = row->path;
     out->depth = row->depth;
 }

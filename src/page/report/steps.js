@@ -37,7 +37,8 @@ function unpackSteps(data) {
             const less = wide();
             last = BigInt.asUintN(64, last + (less & 1n ? -(less >> 1n) - 1n : less >> 1n));
             if (!known.has(last)) { known.set(last, s.ids.push(String(last)) - 1); }
-            s.id[s.id.length - 1] = known.get(last);
+            // a tick's is how late the ready behind it was told
+            s.id[s.id.length - 1] = (head & 15) === TICK ? 0 : known.get(last);
         }
     }
     return s;
