@@ -39,6 +39,7 @@ enum {
     DIFFERENCE,
     LIVING, /* by the clock of this machine, of this process */
     LONG,   /* windows that were merged many times */
+    OUTSIDE, /* made by an observer: estimates, stacks and modules that it was told of */
     KINDS
 };
 
@@ -138,6 +139,36 @@ static void make_plain(block *b, int kind, chroprof *p)
         chroprof_sample(p, t + 1, 9); /* nothing takes these in any more */
 }
 
+/* What chroprof attach makes: somebody else's profile, with modules that take each other's place. */
+static void make_outside(block *b)
+{
+    chroprof_options o = options_of(OUTSIDE);
+    chroprof_origin origin;
+    chroprof p;
+    uint64_t t = 0;
+    o.max_samples = 40;
+    must(chroprof_init(&p, b, sizeof *b, &o));
+    memset(&origin, 0, sizeof origin);
+    origin.name = "seen";
+    origin.host = "elsewhere";
+    origin.program = "/bin/seen";
+    origin.pid = 1234567;
+    origin.estimated = true;
+    for (uint64_t n = 0; n < 60; n++) {
+        uint64_t addresses[] = { 0x1000 + n % 5 * 16, 0x5008, n % 3 ? 0 : 0x9000, 0x100C, ~n };
+        chroprof_module module = { "/lib/a.so", "ab12", 0x1000 + n % 4 * 0x800, 0, 0 };
+        module.start = module.base;
+        module.end = module.start + 0x1000;
+        if (n % 15 == 0)
+            must(chroprof_add_module(&p, &module));
+        send(&p, n % 4 ? CHROPROF_ENTER : CHROPROF_IDLE_ENTER, 0, (uint32_t)n % SITES, &t, 70);
+        must(chroprof_sample_stack(&p, step(&p, &t, 9), n % 2 * 5, addresses, n % 6));
+        send(&p, n % 4 ? CHROPROF_LEAVE : CHROPROF_IDLE_LEAVE, 0, SITES, &t, n % 90);
+    }
+    chroprof_set_cpu_clock(&p, t / 2);
+    chroprof_set_origin(&p, &origin);
+}
+
 static void make_merged(block *b)
 {
     static const int kinds[] = { DEEP, SAMPLED, PLAIN };
@@ -173,6 +204,8 @@ static void make_block(block *b, int kind)
         make_merged(b);
     else if (kind == DIFFERENCE)
         make_difference(b);
+    else if (kind == OUTSIDE)
+        make_outside(b);
     else
         make_plain(b, kind, &p);
 }

@@ -407,6 +407,45 @@ def is_patient(server):
     check("answers_after_them", server.get("/")[0] == 200)
 
 
+def rss(process):
+    """Bytes of memory that a process has."""
+    with open(f"/proc/{process.pid}/statm", encoding="ascii") as sizes:
+        return int(sizes.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def shared():
+    """Many ask for the same large profile and take it slowly: it is kept once, not for each of them."""
+    askers, size = 40, 8 << 20
+    folder = os.path.join(DIRECTORY, "large")
+    os.mkdir(folder)
+    with open(f"{folder}/large.json", "w", encoding="ascii") as file:
+        json.dump({"chroprof": 3, "name": "", "stalls": [], "windows": [], "futures": [],
+                   "sites": [{"name": f"{i:08}" + 900 * "x", "file": "", "line": 1}
+                             for i in range(size // 900)]}, file)
+    server = Server(folder)
+    key = server.row("large.json")["key"]
+    clients = [server.connect() for _ in range(askers)]
+    before = rss(server.process)
+    for client in clients:
+        client.sendall(f"GET /{key}.json HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    heads = [client.recv(400) for client in clients]
+    grown = rss(server.process) - before
+    length = int(re.search(rb"Content-Length: (\d+)", heads[0])[1])
+    check("large_is_answered", all(b" 200 OK" in head for head in heads) and length > size, length)
+    check("large_is_shared", grown < askers * size // 2, grown)
+    for client in clients[1:]:
+        client.close()
+    got = len(heads[0].partition(b"\r\n\r\n")[2])
+    while got < length:
+        more = len(clients[0].recv(1 << 20))
+        if more == 0:
+            break
+        got += more
+    check("large_is_whole", got == length, (got, length))
+    clients[0].close()
+    server.end(signal.SIGTERM)
+
+
 def ends(folder, gone):
     """Signals, a port that is taken, operands that are none, a process."""
     server = Server(folder)
@@ -453,6 +492,8 @@ def main():
         many()
         hurts(gone)
         is_patient(server)
+        if os.path.isdir("/proc/self") and os.environ.get("SANITIZED", "0") != "1":
+            shared()
         ends(folder, gone)
         check("ends_when_asked", server.end(signal.SIGTERM) == 0, server.process.returncode)
     finally:

@@ -19,6 +19,8 @@ uint64_t hash_bytes(const char *bytes, size_t length)
         hash = hash_mix(hash, word);
     }
     word = 0;
-    memcpy(&word, bytes, length);
+    if (length > 0) {                       /* what is empty may be NULL */
+        memcpy(&word, bytes, length);
+    }
     return hash_mix(hash, word);
 }

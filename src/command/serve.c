@@ -118,6 +118,13 @@ typedef enum job_kind {
     JOB_FIGURES
 } job_kind;
 
+/* An answer, once, however many get it and however slowly. */
+typedef struct serve_bytes {
+    char *bytes;
+    size_t count;
+    size_t users;
+} serve_bytes;
+
 /* What reads profiles, in a process of its own, so that none of them can hold up anybody. */
 typedef struct serve_job {
     struct serve *run;
@@ -135,7 +142,7 @@ typedef struct serve_job {
 typedef struct serve {
     served profiles;
     serve_page_parts report, start;         /* the page of a profile, and that of the list */
-    byte_buffer list;          /* the list as it was last written, and when that was */
+    serve_bytes *list;         /* as it was last written, and when that was; NULL: never */
     double listed, list_cost;
     served_listing listing;    /* the next one */
     unsigned restarts;
@@ -150,18 +157,32 @@ typedef struct serve {
 
 /* >>serve answers */
 
-static void free_bytes(const void *bytes, size_t count, void *user)
+/* Takes the bytes of a buffer, the first `count` of which are an answer. NULL: there is no memory. */
+static serve_bytes *share_bytes(byte_buffer *from, size_t count)
 {
-    (void)count;
-    (void)user;
-    free((void *)(uintptr_t)bytes);
+    serve_bytes *made = (serve_bytes *)malloc(sizeof *made);
+    if (made != NULL) {
+        made->bytes = from->bytes;
+        made->count = count;
+        made->users = 1;
+        memset(from, 0, sizeof *from);
+    }
+    return made;
 }
 
-static void leave_bytes(const void *bytes, size_t count, void *user)
+static void leave_bytes(serve_bytes *shared)
+{
+    if (shared != NULL && --shared->users == 0) {
+        free(shared->bytes);
+        free(shared);
+    }
+}
+
+static void on_sent(const void *bytes, size_t count, void *user)
 {
     (void)bytes;
     (void)count;
-    (void)user;
+    leave_bytes((serve_bytes *)user);
 }
 
 /* HEAD: the same answer without its bytes. */
@@ -178,22 +199,23 @@ static void answer_head(struct evhttp_request *request, size_t count)
     evhttp_send_reply(request, HTTP_OK, NULL, NULL);
 }
 
-/* Sends bytes that lie somewhere until `done`. */
+/* Sends bytes that stay where they are; of: until all users have left them. NULL: as long as we run. */
 static void answer(struct evhttp_request *request, const char *type, const void *bytes,
-                   size_t count, evbuffer_ref_cleanup_cb done)
+                   size_t count, serve_bytes *of)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     evhttp_add_header(headers, "Content-Type", type);
     if (wants_head(request)) {
         answer_head(request, count);
-        done(bytes, count, NULL);
         return;
     }
-    if (evbuffer_add_reference(evhttp_request_get_output_buffer(request), bytes, count, done,
-                               NULL) != 0) {
-        done(bytes, count, NULL);
+    if (evbuffer_add_reference(evhttp_request_get_output_buffer(request), bytes, count,
+                               of != NULL ? on_sent : NULL, of) != 0) {
         evhttp_send_error(request, HTTP_INTERNAL, NULL);
         return;
+    }
+    if (of != NULL) {
+        of->users++;
     }
     evhttp_send_reply(request, HTTP_OK, NULL, NULL);
 }
@@ -209,16 +231,14 @@ static void refuse(struct evhttp_request *request, int code, const char *reason,
     evhttp_send_reply(request, code, reason, NULL);
 }
 
-/* A copy, since it is made anew while a slow client takes it. */
+/* It may be made anew while a slow client takes it. */
 static void answer_list(serve *run, struct evhttp_request *request)
 {
-    char *copy = run->list.used > 0 ? (char *)malloc(run->list.used) : NULL;
-    if (copy == NULL) {
+    if (run->list == NULL) {
         refuse(request, HTTP_INTERNAL, "Internal Error", "the list could not be made");
         return;
     }
-    memcpy(copy, run->list.bytes, run->list.used);
-    answer(request, "application/json", copy, run->list.used, free_bytes);
+    answer(request, "application/json", run->list->bytes, run->list->count, run->list);
 }
 
 /* A client says which state it has; if that is still the one, it gets no other. */
@@ -229,40 +249,32 @@ static bool has_it(struct evhttp_request *request, const char *tag)
     return had != NULL && strcmp(had, tag) == 0;
 }
 
+/* figures: NULL if there is no memory for them. */
 static void answer_figures(struct evhttp_request *request, const served_answer *got,
-                           const char *bytes, size_t count)
+                           serve_bytes *figures, const char *tag)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    char tag[32];
-    char *copy;
     if (!got->good) {
         refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", got->problem);
-        return;
-    }
-    (void)snprintf(tag, sizeof tag, "\"%016llx\"", (unsigned long long)hash_bytes(bytes, count));
-    if (has_it(request, tag)) {
-        evhttp_send_reply(request, HTTP_NOTMODIFIED, NULL, NULL);
-        return;
-    }
-    copy = (char *)malloc(count + 1);
-    if (copy == NULL) {
+    } else if (figures == NULL) {
         refuse(request, HTTP_INTERNAL, "Internal Error", "not enough memory");
-        return;
+    } else if (has_it(request, tag)) {
+        evhttp_send_reply(request, HTTP_NOTMODIFIED, NULL, NULL);
+    } else {
+        evhttp_add_header(headers, "ETag", tag);
+        evhttp_add_header(headers, "X-Chroprof-State", got->state);
+        answer(request, "application/json", figures->bytes, figures->count, figures);
     }
-    memcpy(copy, bytes, count);
-    evhttp_add_header(headers, "ETag", tag);
-    evhttp_add_header(headers, "X-Chroprof-State", got->state);
-    answer(request, "application/json", copy, count, free_bytes);
 }
 
 static void answer_page(struct evhttp_request *request, const byte_buffer *page)
 {
-    answer(request, "text/html; charset=utf-8", page->bytes, page->used, leave_bytes);
+    answer(request, "text/html; charset=utf-8", page->bytes, page->used, NULL);
 }
 
 static void answer_script(struct evhttp_request *request, const byte_buffer *script)
 {
-    answer(request, "text/javascript; charset=utf-8", script->bytes, script->used, leave_bytes);
+    answer(request, "text/javascript; charset=utf-8", script->bytes, script->used, NULL);
 }
 
 /* >>serve jobs */
@@ -293,23 +305,39 @@ static void job_answer(const serve_job *job, guard_end end, served_answer *got)
     served_why(&job->run->profiles, end, got->problem, sizeof got->problem);
 }
 
-static void answer_job(serve_job *job, guard_end end)
+/* Of one profile: its figures, or its page. */
+static void answer_profile(serve_job *job, guard_end end)
 {
     served_answer got;
-    if (job->kind != JOB_LIST) {
-        job_answer(job, end, &got);
+    serve_bytes *figures = NULL;
+    char tag[32] = "";
+    job_answer(job, end, &got);
+    if (job->kind == JOB_FIGURES && got.good) {
+        figures = share_bytes(&job->bytes, job->bytes.used - sizeof got);
+    }
+    if (figures != NULL) {
+        (void)snprintf(tag, sizeof tag, "\"%016llx\"",
+                       (unsigned long long)hash_bytes(figures->bytes, figures->count));
     }
     for (size_t i = 0; i < job->count; i++) {
-        if (job->kind == JOB_LIST) {
-            answer_list(job->run, job->asks[i]);
-        } else if (!got.found) {
+        if (!got.found) {
             refuse(job->asks[i], HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
         } else if (job->kind == JOB_PAGE) {
             answer_page(job->asks[i], &job->run->report.page);
         } else {
-            answer_figures(job->asks[i], &got, job->bytes.bytes,
-                           got.good ? job->bytes.used - sizeof got : 0);
+            answer_figures(job->asks[i], &got, figures, tag);
         }
+    }
+    leave_bytes(figures);
+}
+
+static void answer_job(serve_job *job, guard_end end)
+{
+    if (job->kind != JOB_LIST) {
+        answer_profile(job, end);
+    }
+    for (size_t i = 0; job->kind == JOB_LIST && i < job->count; i++) {
+        answer_list(job->run, job->asks[i]);
     }
     job->count = 0;
 }
@@ -337,9 +365,8 @@ static void free_job(serve_job *job)
 /* The list is made anew after a second, or less often if that takes long. */
 static void keep_list(serve *run, const serve_job *job)
 {
-    byte_buffer before = run->list;
-    run->list = run->listing.text;
-    run->listing.text = before;
+    leave_bytes(run->list);
+    run->list = share_bytes(&run->listing.text, run->listing.text.used);
     run->listed = seconds_now();
     run->list_cost = run->listed - job->began;
 }
@@ -487,7 +514,7 @@ static void ask_list(serve *run, struct evhttp_request *request)
     double now = seconds_now();
     bool late = job != NULL && job->ready != NULL && now - job->began > SERVE_LATE;
     bool fresh = job == NULL && now - run->listed <= 0.9 + 9 * run->list_cost;
-    if (run->list.used > 0 && (late || fresh)) {
+    if (run->list != NULL && (late || fresh)) {
         answer_list(run, request);
     } else {
         ask_job(run, request, JOB_LIST, 0);
@@ -501,7 +528,7 @@ static void on_late(evutil_socket_t fd, short what, void *user)
     serve_job *job = find_job(run, JOB_LIST, 0);
     (void)fd;
     (void)what;
-    if (job != NULL && job->ready != NULL && run->list.used > 0) {
+    if (job != NULL && job->ready != NULL && run->list != NULL) {
         answer_job(job, GUARD_DONE);
     }
 }
@@ -872,7 +899,7 @@ static void release(serve *run)
     free(run->report.script.bytes);
     free(run->start.page.bytes);
     free(run->start.script.bytes);
-    free(run->list.bytes);
+    leave_bytes(run->list);
     free(run->listing.text.bytes);
     free(run->listing.rest.bytes);
 }
