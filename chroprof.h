@@ -2833,7 +2833,7 @@ enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_E
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
     CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 16,
-    CHROPROF__WITHIN_BYTES = 24
+    CHROPROF__WITHIN_BYTES = 48
 };
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;
@@ -16509,15 +16509,16 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
     if (!chroprof__is_call(words)) {
         chroprof__tell_stall_off(q, c, &wait);
     } else {
-        bool within = !wait.estimated && *wait.within != 0;
+        bool within = *wait.within != 0;
         c->name = within ? wait.within : c->name;
         c->file = within ? q->no_text : c->file;
         chroprof__tell(c, ": ", NULL);
         chroprof__tell_site(c);
         chroprof__tell(c, " ", NULL);
         chroprof__tell_wait(c, &wait);
-        chroprof__tell(c, within ? ", for %T in all." : wait.estimated ? " for about %T of its %T."
-                                                                     : " for %T of its %T.", of_ns);
+        chroprof__tell(c, within && words->call[0] == 0 ? ", for" : " for", NULL);
+        chroprof__tell(c, wait.estimated ? " about %T" : " %T", of_ns);
+        chroprof__tell(c, within ? " in all." : " of its %T.", of_ns + 1);
     }
     chroprof__tell(c, words->cure, NULL);
     return true;

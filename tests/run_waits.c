@@ -635,6 +635,39 @@ static void reads(void)
     while (wait(NULL) > 0) {}
 }
 
+/* The same, below the function that the loop calls. */
+static int reader_ends[2];
+
+static ALONE void read_slowly(void)
+{
+    char byte;
+    (void)!read(reader_ends[0], &byte, 1);
+    SHOWN;
+}
+
+static ALONE void on_reader(void)
+{
+    read_slowly();
+    SHOWN;
+}
+
+static void reader(void)
+{
+    if (pipe(reader_ends) != 0) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        turn(200);
+        if (fork() == 0) {
+            (void)usleep(400000);
+            _exit(write(reader_ends[1], "x", 1) != 1);
+        }
+        on_reader();
+    }
+    turn(10);
+    while (wait(NULL) > 0) {}
+}
+
 /* After its last wait it waits for a thread: that is its exit. */
 static void *sleep_long(void *unused)
 {
@@ -836,7 +869,7 @@ static const struct {
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
     { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang },     { "joins", joins }
+    { "hang", hang },     { "joins", joins },       { "reader", reader }
 #endif
 };
 

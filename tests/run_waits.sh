@@ -125,6 +125,19 @@ else
                 else fail plain_${call%:*}_seen "$(sed -n '/^. /,/^[^ ]/p' "$scratch/err" | head -n 3)"; fi
             done
         fi
+        # whose wait it is, by the stack, which is read from outside
+        if ! grep -q CHROPROF_LIBDW "$(dirname "$command")/flags/LIBDW" 2>"$scratch/log" ||
+            [ "$(uname -m)" != x86_64 ] || ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
+            skip plain_reader "needs libdw, and a system that tells what threads wait for"
+        else
+            for try in 1 2 3; do
+                waited plain reader
+                ! tr -s '\n ' ' ' <"$scratch/err" | grep -q 'on_reader > read_slowly waits in read' ||
+                    break
+            done
+            named plain_reader_named 'stall at [0-9.a-z]*: on_reader > read_slowly waits in read'
+            named plain_reader_finding 'on_reader > read_slowly waits in read, for about [0-9.]* m*s in all'
+        fi
         # what its own process does not see: calls that the C library makes, and one without end
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_unseen "the system does not tell what threads wait for"

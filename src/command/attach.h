@@ -140,6 +140,9 @@ bool attach_ready(pid_t pid, int epoll, char *out, size_t size);
  * here up the stack; false: not found. */
 bool attach_caller(pid_t pid, const attach_image *image, uint64_t stack, uint64_t code,
                    uint64_t *place, uint64_t *back);
+/* The same, where it is sure that the call leads to this function, which has a name. */
+bool attach_called_from(pid_t pid, const attach_image *image, uint64_t stack, uint64_t code,
+                        uint64_t *place, uint64_t *back);
 uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t to);
 
 /* attach_unwind.c */
@@ -149,6 +152,9 @@ void attach_modules_begin(pid_t pid);
 /* tops: for each frame an address above its part of the stack, and not above its caller's; 0: not
  * known. Room for ATTACH_NATIVE each. */
 size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops);
+/* The same of a thread that was not stopped: its other registers are not known, and a function whose
+ * rules need them is left by the call that led to it. 0: not up to where the thread begins. */
+size_t attach_unwind_asleep(const attach_image *image, uint64_t *frames, uint64_t *tops);
 /* Did the last one end where the thread begins? */
 bool attach_is_whole(void);
 void attach_unwind_end(void);
@@ -219,6 +225,9 @@ struct chroprof;
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);
+/* The same, where the loop's wait is known. 0: none, or it is not known. */
+size_t attach_inside_of(const uint64_t *frames, size_t count, const uint64_t *idle,
+                        size_t idle_count);
 /* What runs in a stack: the outermost function inside the loop that is the program's own. */
 /* The same, if it is one in Python. */
 bool attach_holder_python(const attach_log *log, uint32_t stack, attach_function *out);

@@ -204,6 +204,20 @@ static size_t inside(uint32_t stack, const attach_log *log)
     return without_start(frames, count);
 }
 
+size_t attach_inside_of(const uint64_t *frames, size_t count, const uint64_t *idle,
+                        size_t idle_count)
+{
+    bool alone;
+    size_t both = 0;
+    size_t known = known_loop(frames, count, &alone);
+    known = known < count ? known : own_loop(frames, count);
+    while (both < count && both < idle_count &&
+           frames[count - 1 - both] == idle[idle_count - 1 - both]) {
+        both++;
+    }
+    return known < count ? known : both > 0 && both + 1 < count ? count - both - 1 : 0;
+}
+
 size_t attach_inside(uint32_t stack, const attach_log *log)
 {
     static verdict all[VERDICTS];

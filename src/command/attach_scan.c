@@ -81,6 +81,69 @@ bool attach_caller(pid_t pid, const attach_image *image, uint64_t stack, uint64_
     return false;
 }
 
+/* >>calls of which the target is known for sure */
+
+static bool is_same_function(uint64_t begin, uint64_t code)
+{
+    attach_module a;
+    attach_module b;
+    const char *name = attach_symbol(begin);
+    const char *other = attach_symbol(code);
+    return name != NULL && other != NULL && strcmp(name, other) == 0 && attach_find(begin, &a) &&
+           attach_find(code, &b) && a.base == b.base;
+}
+
+/* The function that a pointer in a file's own table leads to, which is filled in by the first call. */
+static bool leads_surely(pid_t pid, uint64_t pointer, uint64_t code)
+{
+    unsigned char bytes[256];
+    uint64_t begin;
+    if (attach_read(pid, pointer, bytes, sizeof bytes) < sizeof begin) {
+        return false;
+    }
+    memcpy(&begin, bytes, sizeof begin);
+    return is_same_function(begin, code);
+}
+
+static bool calls_surely(pid_t pid, uint64_t begin, uint64_t code)
+{
+    static const unsigned char mark[] = { 0xF3, 0x0F, 0x1E, 0xFA };
+    unsigned char bytes[AFTER];
+    size_t at;
+    if (is_same_function(begin, code)) {
+        return true;
+    }
+    if (attach_read(pid, begin, bytes, sizeof bytes) < sizeof bytes) {
+        return false;
+    }
+    at = memcmp(bytes, mark, sizeof mark) == 0 ? sizeof mark : 0;
+    at += bytes[at] == 0xF2;
+    return bytes[at] == 0xFF && bytes[at + 1] == 0x25 &&
+           leads_surely(pid, moved_by(bytes + at + 2, begin + at + 6), code);
+}
+
+bool attach_called_from(pid_t pid, const attach_image *image, uint64_t stack, uint64_t code,
+                        uint64_t *place, uint64_t *back)
+{
+    size_t from = stack >= image->stack ? (size_t)(stack - image->stack) : image->copied;
+    for (size_t at = from; at + 8 <= image->copied && at < from + FAR; at += 8) {
+        unsigned char bytes[BEFORE];
+        const unsigned char *end = bytes + sizeof bytes;
+        attach_module m;
+        memcpy(back, image->copy + at, 8);
+        *place = image->stack + at;
+        if (*back < BEFORE || !attach_find(*back - 1, &m) ||
+            attach_read(pid, *back - BEFORE, bytes, sizeof bytes) < sizeof bytes) {
+            continue;
+        }
+        if (end[-5] == CALL_NEAR ? calls_surely(pid, moved_by(end - 4, *back), code)
+            : end[-6] == 0xFF && end[-5] == 0x15 && leads_surely(pid, moved_by(end - 4, *back), code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A word between them that is the frame pointer of whoever goes on at the second one. */
 uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t to)
 {

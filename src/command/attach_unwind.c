@@ -596,6 +596,57 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
     return w.count;
 }
 
+/* Do the rules say that nothing called this code? */
+static bool is_start(uint64_t code)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, code);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *table = m != NULL ? dwfl_module_eh_cfi(m, &bias) : NULL;
+    Dwarf_Frame *rule = NULL;
+    Dwarf_Op memory[3];
+    Dwarf_Op *ops = NULL;
+    size_t count = 1;
+    bool start = table != NULL && dwarf_cfi_addrframe(table, code - bias, &rule) == 0 &&
+                 dwarf_frame_register(rule, CODE_POINTER, memory, &ops, &count) == 0 &&
+                 count == 0 && ops == memory;
+    free(rule);
+    return start;
+}
+
+/* From the last frame on to the start; false: not found. Words that earlier calls left may look like
+ * that of the call that led there, but no way to the start begins at them. */
+static bool reaches_start(walk *w, unsigned depth)
+{
+    const size_t count = w->count;
+    const uint64_t code = w->frames[count - 1];
+    uint64_t place = stack_at(w, count - 1);
+    uint64_t back;
+    if (is_start(code - (count > 1))) {
+        return true;
+    }
+    for (size_t n = 0; depth < BLIND && place != 0 && n < BLIND &&
+         attach_called_from(watched_pid, image_now, place, code, &place, &back); n++) {
+        memset(registers_now, 0, sizeof registers_now);
+        registers_now[CODE_POINTER] = back;
+        registers_now[STACK_POINTER] = place + 8;
+        (void)word_at(image_now, place - 8, &registers_now[FRAME_POINTER]);
+        w->count = count;
+        w->tops[count - 1] = place + 8;
+        (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, w);
+        if (w->count > count && reaches_start(w, depth + 1)) {
+            return true;
+        }
+        place += 8;
+    }
+    return false;
+}
+
+size_t attach_unwind_asleep(const attach_image *image, uint64_t *frames, uint64_t *tops)
+{
+    walk w = { frames, tops, attach_unwind(image, frames, tops) };
+    return dwfl != NULL && w.count > 0 && reaches_start(&w, 0) ? w.count : 0;
+}
+
 bool attach_is_whole(void)
 {
     return whole;
@@ -618,6 +669,14 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
 {
     frames[0] = image->code;
     return walk_frames(image, frames, tops);
+}
+
+size_t attach_unwind_asleep(const attach_image *image, uint64_t *frames, uint64_t *tops)
+{
+    (void)image;
+    (void)frames;
+    (void)tops;
+    return 0;
 }
 
 bool attach_is_whole(void)

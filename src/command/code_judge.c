@@ -462,12 +462,56 @@ static cause_found cause_walk(cause *c)
     return found;
 }
 
+static bool lacks_callers(const cause *c, size_t of)
+{
+    size_t at = of;
+    while (at != SIZE_MAX && !c->calls[at].frame->cut) {
+        at = c->calls[at].parent;
+    }
+    return at != SIZE_MAX;
+}
+
+/* Leaves the samples of which all callers are known. */
+static void keep_whole(cause *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const uint64_t weight = c->calls[i].frame->cut ? c->calls[i].weight : 0;
+        c->weight -= weight;
+        for (size_t at = c->calls[i].parent; weight > 0 && at != SIZE_MAX; at = c->calls[at].parent) {
+            c->calls[at].weight -= weight;
+        }
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        c->calls[i].weight = lacks_callers(c, i) ? 0 : c->calls[i].weight;
+        c->calls[i].distance = 0;
+    }
+}
+
+static bool is_own_name(const cause *c, const call *one)
+{
+    return one != NULL && cause_is_program(c, one) && !cause_is_place(c, one);
+}
+
+/* Of code that says wrongly how to find its callers, such as some that was written by hand, many
+ * samples tell nothing but the place: who called it is known by the others. */
 verdict cause_judge(cause *c)
 {
+    const uint64_t weight = c->weight;
     verdict v;
     memset(&v, 0, sizeof v);
+    v.all = c->all > weight ? c->all : weight;
+    v.weight = weight;
     v.found = cause_walk(c);
-    v.weight = c->weight;
-    v.all = c->all > c->weight ? c->all : c->weight;
+    if (v.found.outer.call != NULL && lacks_callers(c, (size_t)(v.found.outer.call - c->calls)) &&
+        !is_own_name(c, v.found.outer.call)) {
+        const cause_found place = v.found;
+        keep_whole(c);
+        v.found = cause_walk(c);
+        v.weight = c->weight;
+        if (code_is_few(c->weight) || !is_own_name(c, v.found.outer.call)) {
+            v.found = place;
+            v.weight = weight;
+        }
+    }
     return v;
 }

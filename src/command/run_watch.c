@@ -27,6 +27,7 @@
 #include "attach.h"
 #include "block.h"
 #include "message.h"
+#include "run_within.h"
 #include "values.h"
 #include "watch.h"
 
@@ -41,7 +42,8 @@ enum {
 typedef struct watch_row {
     uint32_t site;             /* 0: a free row */
     const char *call;
-    char within[24];           /* the function in Python that made it; "": not known */
+    char within[WITHIN_NAME];  /* the function that the loop called, or the one in Python that made
+                                  it; "": not known */
     uint64_t count, total_ns, longest_ns;
     uint64_t now_ns;           /* in the stay under way */
     uint64_t last_ns;          /* in the last stay, */
@@ -66,6 +68,7 @@ typedef struct watched {
     uint64_t seen_ns;          /* when it was last there, if it was not idle */
     uint64_t throttled;        /* when the stay began */
     watch_row rows[WATCH_ROWS];
+    run_within within;
 } watched;
 
 static struct {
@@ -254,15 +257,35 @@ static uint32_t site_now(const watched *w)
     return block_sequence(w->block) == w->sequence ? site : 0;
 }
 
-/* The function in Python that a thread sleeps in; the library keeps their names, where it knows the
- * interpreter. */
-static void find_within(const watched *w, const char *call, char *within, size_t size)
+/* The library keeps the names of functions in Python, where it knows the interpreter. */
+static bool is_python(const watched *w)
 {
     char names[600];
-    within[0] = '\0';
     (void)snprintf(names, sizeof names, "%s/%ld.names", watch.folder, (long)w->process);
-    if (call != processor && access(names, F_OK) == 0) {
-        (void)attach_python_within(w->process, w->thread, within, size);
+    return access(names, F_OK) == 0;
+}
+
+/* Whose sleep it is. */
+static void find_within(watched *w, const char *call, char *within)
+{
+    char text[256];
+    within[0] = '\0';
+    if (call != processor && read_text(w->call, text, sizeof text)) {
+        run_within_name(&w->within, text, is_python(w), within);
+    }
+}
+
+/* Where its loop waits: what it calls elsewhere is told from that. */
+static void note_idle(watched *w, bool was_idle)
+{
+    char text[256];
+    if ((!was_idle || w->within.idle_count == 0) && w->within.looks < WITHIN_LOOKS &&
+        read_text(w->call, text, sizeof text)) {
+        if (is_python(w)) {
+            w->within.looks = WITHIN_LOOKS;
+        } else {
+            run_within_idle(&w->within, text);
+        }
     }
 }
 
@@ -333,7 +356,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
     const uint64_t sequence = block_sequence(w->block);
     const char *reason;
-    char within[24];
+    char within[WITHIN_NAME];
     bool own;
     uint64_t cpu_ns;
     uint64_t off_ns;
@@ -362,7 +385,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
         w->site = site_now(w);
     }
     if (reason != NULL && w->site != 0) {
-        find_within(w, reason, within, sizeof within);
+        find_within(w, reason, within);
         add_time(w, reason, within, own, off_ns);
     }
     w->at_ns = now;
@@ -382,6 +405,7 @@ static void look_at(watched *w)
     const bool was_idle = w->idle;
     w->idle = is_idle(w);
     if (w->idle) {
+        note_idle(w, was_idle);
         return;
     }
     look_at_busy(w, now, was_idle);
@@ -452,6 +476,8 @@ static void add_watched(const char *name)
     }
     w->process = process;
     w->thread = thread;
+    w->within.process = process;
+    w->within.thread = thread;
     (void)snprintf(w->path, sizeof w->path, "%s/%s", watch.folder, name);
     watch.threads[watch.count++] = w;
     open_files(w);
@@ -464,6 +490,9 @@ static void renew(watched *w)
     if (stat(w->path, &facts) == 0 && facts.st_ino != w->inode) {
         close_files(w);
         memset(w->rows, 0, sizeof w->rows);
+        memset(&w->within, 0, sizeof w->within);
+        w->within.process = w->process;
+        w->within.thread = w->thread;
         w->asked = false;
         w->site = 0;
         open_files(w);

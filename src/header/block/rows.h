@@ -266,7 +266,7 @@ enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_E
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
     CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 16,
-    CHROPROF__WITHIN_BYTES = 24
+    CHROPROF__WITHIN_BYTES = 48
 };
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;

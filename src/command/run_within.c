@@ -1,0 +1,216 @@
+/* run_within.c - see run_within.h */
+
+#define _GNU_SOURCE 1
+#include "run_within.h"
+
+#ifdef __linux__
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach.h"
+
+typedef char within_room[WITHIN_FRAMES >= ATTACH_NATIVE ? 1 : -1];
+
+static pid_t unwound;          /* whose modules are known */
+static attach_image image;
+
+/* "230 0x... (six of them) STACK CODE" */
+static bool read_registers(const char *call, uint64_t *stack, uint64_t *code)
+{
+    return sscanf(call, "%*d %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, stack, code) == 2;
+}
+
+static bool is_still(const run_within *w, const char *call)
+{
+    char path[80];
+    char now[256];
+    ssize_t count;
+    int file;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/syscall", (long)w->process,
+                   (long)w->thread);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    count = file >= 0 ? read(file, now, sizeof now - 1) : -1;
+    now[count > 0 ? count : 0] = '\0';
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return strcmp(now, call) == 0;
+}
+
+/* The functions that called each other; 0: nobody knows all of them. */
+static size_t read_stack(const run_within *w, const char *call, uint64_t stack, uint64_t code,
+                         uint64_t *frames)
+{
+    uint64_t tops[ATTACH_NATIVE];
+    size_t count;
+    if (unwound != w->process) {
+        attach_unwind_end();
+        (void)attach_unwind_begin(w->process);
+        unwound = w->process;
+    }
+    memset(image.registers, 0, sizeof image.registers);
+    image.registers[ATTACH_STACK] = image.stack = stack;
+    image.registers[ATTACH_CODE] = image.code = code;
+    image.frame = 0;
+    image.call = image.left = -1;
+    image.copied = attach_read(w->process, stack, image.copy, sizeof image.copy);
+    if (image.copied == 0 || !is_still(w, call)) {
+        return 0;
+    }
+    count = attach_unwind_asleep(&image, frames, tops);
+    return count;
+}
+
+void run_within_idle(run_within *w, const char *call)
+{
+    uint64_t frames[ATTACH_NATIVE];
+    uint64_t stack;
+    uint64_t code;
+    size_t count;
+    if (w->looks == WITHIN_LOOKS || !read_registers(call, &stack, &code) ||
+        (stack == w->idle_stack && code == w->idle_code)) {
+        return;
+    }
+    w->looks++;
+    count = read_stack(w, call, stack, code, frames);
+    if (count > 0) {
+        memcpy(w->idle, frames, count * sizeof *frames);
+        w->idle_count = count;
+        w->idle_stack = stack;
+        w->idle_code = code;
+    }
+}
+
+/* >>names */
+
+/* Without what it is called with. */
+static void strip_arguments(char *name)
+{
+    size_t length = strlen(name);
+    char *end = strrchr(name, ')');
+    unsigned depth = 0;
+    if (end == NULL || length - (size_t)(end - name) > sizeof ") const") {
+        return;
+    }
+    for (char *at = end; at > name; at--) {
+        depth += *at == ')';
+        depth -= *at == '(';
+        if (depth == 0) {
+            *at = '\0';
+            return;
+        }
+    }
+}
+
+/* Whose function it is; of these those of the program itself come first. */
+enum { OF_NOBODY, OF_LIBRARY, OF_PROGRAM };
+
+static int owner_of(uint64_t at)
+{
+    attach_module m;
+    if (!attach_find(at, &m) || m.libc || m.loops || strstr(m.path, "/chroprof_run") != NULL) {
+        return OF_NOBODY;
+    }
+    return m.program ? OF_PROGRAM : OF_LIBRARY;
+}
+
+/* A frame by its number from 1 on, 0: none. */
+typedef struct within_steps {
+    size_t outer, inner;       /* functions with names: the first one, the program's own if there is one; the last */
+    size_t place;              /* code of which only the place is known */
+} within_steps;
+
+/* Of the frames from one number up to another. */
+static within_steps find_steps(const uint64_t *frames, size_t from, size_t to)
+{
+    within_steps s = { 0, 0, 0 };
+    int best = OF_NOBODY;
+    for (size_t i = to; i >= from && i > 0; i--) {
+        const uint64_t at = frames[i - 1] - (i > 1);
+        const int owner = owner_of(at);
+        const bool named = owner != OF_NOBODY && attach_symbol(at) != NULL;
+        if (named && owner > best) {
+            s.outer = i;
+            best = owner;
+        }
+        s.inner = named ? i : s.inner;
+        s.place = owner != OF_NOBODY && s.place == 0 ? i : s.place;
+    }
+    return s;
+}
+
+static void name_frame(const uint64_t *frames, size_t number, char *out, size_t size)
+{
+    attach_name(frames[number - 1] - (number > 1), out, size);
+    strip_arguments(out);
+}
+
+/* The function that the loop called, and the last one before the wait if there is room for it. */
+static void name_steps(const uint64_t *frames, const within_steps *s, char *out)
+{
+    char outer[400];
+    char inner[400];
+    name_frame(frames, s->outer > 0 ? s->outer : s->place, outer, sizeof outer);
+    if (strlen(outer) >= WITHIN_NAME) {
+        (void)snprintf(outer + WITHIN_NAME - 4, 4, "...");
+    }
+    (void)snprintf(out, WITHIN_NAME, "%s", outer);
+    if (s->outer > 0 && s->inner < s->outer) {
+        name_frame(frames, s->inner, inner, sizeof inner);
+        if (strcmp(inner, outer) != 0 &&
+            strlen(outer) + sizeof " > " - 1 + strlen(inner) < WITHIN_NAME) {
+            (void)snprintf(out, WITHIN_NAME, "%s > %s", outer, inner);
+        }
+    }
+}
+
+static void name_native(const run_within *w, const char *call, uint64_t stack, uint64_t code,
+                        char *out)
+{
+    uint64_t frames[ATTACH_NATIVE];
+    const size_t count = read_stack(w, call, stack, code, frames);
+    const size_t inside = attach_inside_of(frames, count, w->idle, w->idle_count);
+    within_steps s = find_steps(frames, 1, inside);
+    if (s.place == 0 && inside > 0 && inside < count) {     /* the loop's own function */
+        s = find_steps(frames, inside + 1, inside + 1);
+    }
+    if (s.place > 0) {
+        name_steps(frames, &s, out);
+    }
+}
+
+void run_within_name(run_within *w, const char *call, bool python, char *out)
+{
+    uint64_t stack;
+    uint64_t code;
+    out[0] = '\0';
+    if (python) {              /* its own frames tell nothing */
+        unwound = unwound == w->process ? unwound : 0;
+        (void)attach_python_within(w->process, w->thread, out, WITHIN_NAME);
+        return;
+    }
+    if (!read_registers(call, &stack, &code)) {
+        return;
+    }
+    for (size_t i = 0; i < WITHIN_PLACES; i++) {
+        if (w->places[i].stack == stack && w->places[i].code == code) {
+            memcpy(out, w->places[i].name, WITHIN_NAME);
+            return;
+        }
+    }
+    name_native(w, call, stack, code, out);
+    if (w->idle_count == 0) {
+        return;                /* the next look may know more */
+    }
+    w->places[w->next].stack = stack;
+    w->places[w->next].code = code;
+    memcpy(w->places[w->next].name, out, WITHIN_NAME);
+    w->next = (w->next + 1) % WITHIN_PLACES;
+}
+
+#endif

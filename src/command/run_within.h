@@ -1,0 +1,38 @@
+/* run_within.h - chroprof run: of a thread that sleeps in a callback, the function that its loop
+ * called, by its stack. It is read from outside, and neither stopped nor sent a signal. */
+
+#ifndef COMMAND_RUN_WITHIN_H
+#define COMMAND_RUN_WITHIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    WITHIN_NAME = 48, WITHIN_PLACES = 8, WITHIN_FRAMES = 120,
+    WITHIN_LOOKS = 8           /* at the waits of one loop */
+};
+
+/* What is known of a thread. Zeroed, nothing is. */
+typedef struct run_within {
+    pid_t process, thread;
+    uint64_t idle_stack, idle_code;    /* registers where its loop waited, */
+    uint64_t idle[WITHIN_FRAMES];      /* and the functions that called it, innermost first */
+    size_t idle_count;                 /* 0: it is not known */
+    unsigned looks;                    /* how often that was read */
+    struct {
+        uint64_t stack, code;          /* registers where it slept */
+        char name[WITHIN_NAME];
+    } places[WITHIN_PLACES];
+    unsigned next;
+} run_within;
+
+/* It waits for its next event. call: /proc/PID/task/TID/syscall, as it says now. */
+void run_within_idle(run_within *w, const char *call);
+
+/* It sleeps elsewhere. python: the names of its functions in Python are known. out: WITHIN_NAME
+ * bytes; "": nobody knows. */
+void run_within_name(run_within *w, const char *call, bool python, char *out);
+
+#endif
