@@ -1289,7 +1289,7 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes: a whole number
  * of words. */
-#define CHROPROF_MEMORY_MIN 9088
+#define CHROPROF_MEMORY_MIN 9280
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -2573,7 +2573,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 13u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 14u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */

@@ -21,7 +21,7 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes: a whole number
  * of words. */
-#define CHROPROF_MEMORY_MIN 9088
+#define CHROPROF_MEMORY_MIN 9280
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
