@@ -39,6 +39,7 @@ else
     at_most median_error_of_p99 "${6:-1000}" 50
     at_least inside_the_range "${8:-0}" "$([ "$STREAMS" -ge 200 ] && echo 950 || echo 870)"
     at_most median_error_of_hidden_delay "${10:-1000}" 50
+    at_most open_taken_for_closed "${12:-1000}" $((STREAMS / 100))
 fi
 # --- twenty programs with two or three planted costs: --all names that first whose removal brings most
 if ! $CC -O1 -std=c99 -Wall -Wextra -Werror -o "$scratch/gains" tests/whatif_gains.c -lm \
@@ -57,6 +58,7 @@ else
     set -- $("$scratch/closed" "$command" "$scratch" 24)
     at_least closed_within_20_percent "${6:-0}" 17
     at_most closed_wrong "${8:-24}" 3
+    at_most closed_taken_for_open "${10:-24}" 4
 fi
 good=$scratch/good.events      # requests of the parts A and B that arrive at random
 "$scratch/streams" "$command" "$scratch" 6 1 >"$scratch/log"
@@ -142,6 +144,17 @@ head -c 100 /dev/zero >"$scratch/zeros"
 run "$scratch/zeros"; expect no_profile 1
 run "$scratch/missing"; expect no_file 1
 
+# --- a profile whose ring has the last steps alone, and one without: it says so, and what windows tell
+loop 20000 20000 40000 >"$scratch/long.events"
+"$command" replay "$scratch/long.events" --set max_events=16384 -f json -o "$scratch/long.json"
+run "$scratch/long.json" --columns 200; expect last_steps 0 "older steps are gone"
+"$command" replay "$scratch/long.events" --set max_events=64 -f json -o "$scratch/last.json"
+run "$scratch/last.json" --columns 200; expect last_steps_too_few 3 "too few steps"
+run "$scratch/last.json" --columns 200; expect capacity_of_windows 3 "times the load, give or take 0."
+run "$scratch/last.json" --json; expect capacity_of_windows_in_json 3 '"from": "windows"'
+sed 's/"timeline": *{[^}]*}/"timelime":{}/' "$scratch/last.json" >"$scratch/none.json"
+run "$scratch/none.json"; expect no_steps 3 "it has no steps"
+
 # --- options
 run "$good" --site B --factor 0.5 --load 1.2 --split 5us --order shortest
 expect several_changes 0 "B takes 0.5 times as long, callbacks are cut after 0.005 ms"
@@ -200,7 +213,9 @@ import json, sys
 a, b, profile = (json.load(open(name)) for name in sys.argv[1:4])
 assert a == b, "stream and JSON differ"
 assert list(a) == ["chroprof_whatif", "fits", "deviation_ppm", "model", "reason", "before", "after",
-                   "low", "high"], list(a)
+                   "low", "high", "capacity", "covers_ns", "of_ns"], list(a)
+assert list(a["capacity"]) == ["from", "full_at_ppm", "error_ppm", "slot_ns", "reason"]
+assert 0 < a["covers_ns"] <= a["of_ns"]
 assert a["chroprof_whatif"] == 1 and a["fits"] is True and a["model"] in ("open", "closed")
 assert a["before"] == a["after"]
 loop = ["utilization_ppm", "iteration_p50_ns", "iteration_p99_ns", "iteration_max_ns", "stalls",

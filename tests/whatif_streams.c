@@ -5,7 +5,8 @@
  * Each number is a stream: a poll loop, arrivals of one kind (Poisson, bursts, periodic, correlated),
  * services of one kind (constant, gamma, heavy-tailed), a load, and a change. The same requests go
  * through the loop with the change; that is the truth. The loop here shares no code with the command.
- * Prints "cases N refused N median N inside N hidden N", in tenths of percents. */
+ * Prints "cases N refused N median N inside N hidden N closed N", in tenths of percents; closed: how
+ * many were taken for clients that wait for answers, which none is. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
@@ -280,7 +281,7 @@ int main(int argc, char **argv)
     int from = argc > 3 ? atoi(argv[3]) : 0, count = argc > 4 ? atoi(argv[4]) : 100;
     double *errors = (double *)calloc((size_t)count + 1, sizeof *errors);
     double *hiddens = (double *)calloc((size_t)count + 1, sizeof *hiddens);
-    int cases = 0, refused = 0, inside = 0;
+    int cases = 0, refused = 0, inside = 0, closed = 0;
     bool show = argc > 5;
     if (argc < 3) {
         return 2;
@@ -316,6 +317,7 @@ int main(int argc, char **argv)
         p99 = figure(json, "after", "latency_p99_ns");
         low = figure(json, "low", "latency_p99_ns");
         high = figure(json, "high", "latency_p99_ns");
+        closed += strstr(json, "\"model\": \"closed\"") != NULL;
         if (p99 <= 0) {
             refused++;
         } else {
@@ -340,9 +342,9 @@ int main(int argc, char **argv)
     }
     qsort(errors, (size_t)cases, sizeof *errors, compare);
     qsort(hiddens, (size_t)cases, sizeof *hiddens, compare);
-    printf("cases %d refused %d median %.0f inside %.0f hidden %.0f\n", cases, refused,
+    printf("cases %d refused %d median %.0f inside %.0f hidden %.0f closed %d\n", cases, refused,
            1000 * errors[cases / 2], cases > 0 ? 1000.0 * inside / cases : 0,
-           1000 * hiddens[cases / 2]);
+           1000 * hiddens[cases / 2], closed);
     free(errors);
     free(hiddens);
     return 0;

@@ -86,6 +86,9 @@ typedef struct whatif_site {
 
 typedef struct whatif_loop {
     const char *source;
+    const profile_text *profile;
+    uint64_t run_ns;           /* of the whole profile, of which the steps may be the end */
+    bool cut, stepped;         /* older steps are gone; there are steps */
     uint64_t stall_ns;
     uint32_t *site_of_path;
     size_t path_count;
@@ -163,6 +166,9 @@ void arrivals_place(whatif_arrivals *a, const whatif_loop *l, const arrival_mode
 /* Pauses of clients anew: each is that of another request of the first half. */
 void arrivals_think_anew(whatif_arrivals *a, const whatif_loop *l, uint64_t number);
 
+/* Arrivals of the second half anew: those of the first half, once more. */
+void arrivals_come_anew(whatif_arrivals *a, const whatif_loop *l);
+
 /* >>whatif replay */
 
 typedef enum batch_order { ORDER_FIFO, ORDER_SHORTEST, ORDER_PRIORITY } batch_order;
@@ -175,6 +181,7 @@ typedef struct whatif_change {
     double load;
     batch_order order;
     uint32_t first;            /* the site with priority */
+    uint64_t from_ns;          /* what finishes earlier does not count */
 } whatif_change;
 
 typedef struct kind_figures {
@@ -214,6 +221,18 @@ typedef struct capacity_figures {
 
 void whatif_capacity(const whatif_loop *l, capacity_figures *out);
 
+/* Without steps: how busy the loop was in each window, as if all its work came with the load. */
+typedef struct window_capacity {
+    bool known;                /* 20 windows or more */
+    size_t count;
+    double width_ns;
+    double work, tenth;        /* a part of all time, and of the busiest tenth of the windows */
+    double full_at, error;     /* times the mean load; error: of 95 %, by how much windows differ */
+} window_capacity;
+
+/* false, with a message: the profile has no windows that can be read. */
+bool whatif_window_capacity(const profile_text *p, window_capacity *out);
+
 /* >>whatif answer */
 
 /* What the steps tell of the loop as it is, for any number of questions. Opening it decides for one
@@ -228,6 +247,8 @@ typedef struct whatif_study {
     loop_figures rows[WHATIF_PLACEMENTS];
     loop_figures before;
     double deviation;
+    double error_open, error_closed;       /* of the second half, from the first; 0: not judged */
+    bool doubtful;             /* open is used, and closed would do as well */
     bool fits;
     char reason[240];          /* why not */
 } whatif_study;

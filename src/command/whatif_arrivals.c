@@ -332,7 +332,21 @@ void arrivals_place(whatif_arrivals *a, const whatif_loop *l, const arrival_mode
     put_in_order(a, l);
 }
 
-/* >>thinking */
+/* >>anew: what one half of the steps tells of the other */
+
+void arrivals_come_anew(whatif_arrivals *a, const whatif_loop *l)
+{
+    uint64_t half = (l->end_ns - l->begin_ns) / 2, middle = l->begin_ns + half;
+    size_t first = 0;
+    while (first < a->count && a->at_ns[a->order[first]] < middle) {
+        a->scratch[first] = a->at_ns[a->order[first]];
+        first++;
+    }
+    for (size_t i = first; first > 0 && i < a->count; i++) {
+        size_t round = (i - first) / first;
+        a->at_ns[a->order[i]] = a->scratch[(i - first) % first] + half * (1 + round);
+    }
+}
 
 void arrivals_think_anew(whatif_arrivals *a, const whatif_loop *l, uint64_t number)
 {

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "numbers.h"
+#include "windows.h"
 
 #define SLOTS 40u
 #define FEWEST_A_SLOT 20u
+#define FEWEST_WINDOWS 20u
 #define ERROR_MOST 0.15        /* of the load at which it is full */
 
 typedef struct slot {
@@ -89,4 +91,71 @@ void whatif_capacity(const whatif_loop *l, capacity_figures *out)
     out->error = 2 * root(f.error * (1.0 / SLOTS + (full - f.mean) * (full - f.mean) / f.spread)) /
                  f.slope / f.mean;
     out->known = out->full_at > 0 && out->error < ERROR_MOST * out->full_at;
+}
+
+/* >>windows */
+
+typedef struct window_works {
+    double *rows;
+    size_t count, room;
+    double width_ns;
+    bool failed;
+} window_works;
+
+static void take_window(void *user, const window_row *row)
+{
+    window_works *w = (window_works *)user;
+    uint64_t width = row->end > row->start ? row->end - row->start : 0;
+    if (w->failed || width == 0) {
+        return;
+    }
+    w->failed = !whatif_room((void **)&w->rows, &w->room, w->count, sizeof *w->rows);
+    if (!w->failed) {
+        w->width_ns = (double)(w->count == 0 ? width : (uint64_t)greater(w->width_ns, (double)width));
+        w->rows[w->count++] = (double)(width > row->idle ? width - row->idle : 0) / (double)width;
+    }
+}
+
+static int compare_works(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The last window is not whole. */
+static void figure_windows(window_works *w, window_capacity *out)
+{
+    size_t count = w->count > 0 ? w->count - 1 : 0, tenth = (count + 9) / 10;
+    double sum = 0, squares = 0, most = 0;
+    qsort(w->rows, count, sizeof *w->rows, compare_works);
+    for (size_t i = 0; i < count; i++) {
+        sum += w->rows[i];
+        squares += w->rows[i] * w->rows[i];
+        most += i < tenth ? w->rows[i] : 0;
+    }
+    out->count = count;
+    out->width_ns = w->width_ns;
+    if (count >= FEWEST_WINDOWS && sum > 0) {
+        double mean = sum / (double)count, spread = squares / (double)count - mean * mean;
+        out->known = true;
+        out->work = mean;
+        out->tenth = most / (double)tenth;
+        out->full_at = 1 / mean;
+        out->error = 2 * root(greater(spread, 0) / (double)count) / (mean * mean);
+    }
+}
+
+bool whatif_window_capacity(const profile_text *p, window_capacity *out)
+{
+    window_list list;
+    window_works works = { NULL, 0, 0, 0, false };
+    bool ok = windows_open(&list, p) && windows_each(&list, take_window, &works);
+    memset(out, 0, sizeof *out);
+    if (ok && !works.failed) {
+        figure_windows(&works, out);
+    }
+    windows_free(&list);
+    free(works.rows);
+    return ok && !works.failed;
 }

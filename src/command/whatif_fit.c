@@ -18,6 +18,9 @@
 #define FULL 0.975             /* of a loop that is never idle nobody knows what else would come */
 #define JUDGED 9u              /* replays that judge a model; no more than there are placements */
 #define JUDGED_MOST 0.15
+#define NO_MODEL 10.0
+#define SURE_CLOSED 0.08       /* errors by which clients are believed in against the waits */
+#define SURE_OPEN 0.40
 #define EAGER_IDLE 0.05
 #define CLIENTS_PART 20        /* each client must have sent so many */
 #define PIECES_MOST 10000000u  /* of a replay: more take gigabytes */
@@ -67,6 +70,9 @@ static bool steps_fit(whatif_study *s)
     const whatif_loop *l = s->l;
     double elapsed = (double)(l->end_ns - l->begin_ns);
     double jobs = (double)l->job_count;
+    if (!l->stepped) {
+        return refuse(s, "it has no steps, which tell what came when");
+    }
     if (l->iteration_count < 2 || jobs == 0) {
         return refuse(s, "its steps have no loop iteration with a callback, between two waits that "
                          "are told (idle_enter, idle_leave)");
@@ -275,52 +281,88 @@ static bool study_room(whatif_study *s)
            s->arrivals.scratch != NULL;
 }
 
-/* Clients who wait for answers: with pauses of the first half, drawn anew, the replay must give what
- * the second half had. error: the middle of some draws. */
-static bool judge_clients(whatif_study *s, const kind_figures *second, double *error)
+/* What the first half tells must give what the second half had. error: the middle of some draws. */
+static bool judge(whatif_study *s, const kind_figures *second, bool clients, double *error)
 {
+    const whatif_loop *l = s->l;
     double errors[JUDGED];
     bool ok = true;
+    s->none.from_ns = l->begin_ns + (l->end_ns - l->begin_ns) / 2;
     for (size_t k = 0; ok && k < JUDGED; k++) {
-        arrivals_place(&s->arrivals, s->l, &s->model, s->model.shape, k + 1);
-        arrivals_think_anew(&s->arrivals, s->l, k + 1);
-        ok = whatif_replay(s->l, &s->arrivals, &s->none, &s->rows[k]);
-        errors[k] = ok ? largest_error(s->l, second, s->rows[k].kinds) : 1;
+        arrivals_place(&s->arrivals, l, &s->model, s->model.shape, k + 1);
+        if (clients) {
+            arrivals_think_anew(&s->arrivals, l, k + 1);
+        } else {
+            arrivals_come_anew(&s->arrivals, l);
+        }
+        ok = whatif_replay(l, &s->arrivals, &s->none, &s->rows[k]);
+        errors[k] = ok ? largest_error(l, second, s->rows[k].kinds) : 1;
     }
+    s->none.from_ns = 0;
     qsort(errors, ok ? JUDGED : 0, sizeof *errors, compare_figures);
     *error = errors[JUDGED / 2];
     return ok;
 }
 
-/* Clients with pauses; else, where the loop is next to never idle, ones that send at once: of those
- * the one that was answered last has just missed the poll, so there is one more than a poll finds. Many clients beside what came are no
- * explanation. */
-static bool try_clients(whatif_study *s, whatif_loop *l, const kind_figures *second)
+/* Clients who wait for answers, with pauses of the first half drawn anew; else, where the loop is next
+ * to never idle, ones that send at once: of those the one that was answered last has just missed the
+ * poll, so there is one more than a poll finds. Many clients beside what came are no explanation. */
+static bool try_clients(whatif_study *s, whatif_loop *l, const kind_figures *second, double *error)
 {
-    double error = 1;
     bool full = (double)l->idle_ns < EAGER_IDLE * (double)(l->end_ns - l->begin_ns), ok = true;
-    for (size_t k = 0; ok && k < (full ? 2 : 1) && error > JUDGED_MOST; k++) {
+    *error = NO_MODEL;
+    for (size_t k = 0; ok && k < (full ? 2 : 1) && *error > JUDGED_MOST; k++) {
         l->eager = k > 0;
-        ok = whatif_link_clients(l, k) && judge_clients(s, second, &error);
+        ok = whatif_link_clients(l, k) && judge(s, second, true, error);
     }
     /* a loop that takes one event at a time looks like one client who never waits */
-    s->fits = ok && error <= JUDGED_MOST && most_finishes(l, second) >= WHATIF_FEWEST &&
-              !(l->clients <= 2 && full) && (double)l->clients * CLIENTS_PART <= (double)l->job_count;
+    if ((l->clients <= 2 && full) || (double)l->clients * CLIENTS_PART > (double)l->job_count) {
+        *error = NO_MODEL;
+    }
     return ok;
 }
 
-/* Where what comes is not open, clients that wait for answers may explain it. false: no memory. */
+/* As if no client had been thought of. */
+static bool drop_clients(whatif_loop *l)
+{
+    l->clients = 0;
+    l->eager = false;
+    return whatif_link(l);
+}
+
+/* Both models are tried on the first half and judged on the second, and the one that gives what that
+ * had is used. Of open arrivals the halves differ by chance, the more the busier the loop is, so
+ * where the waits speak for them, clients must explain them much better. false: no memory. */
+static bool weigh_models(whatif_study *s, whatif_loop *l, const kind_figures *second)
+{
+    bool fits = open_fits(s), closed;
+    bool ok = judge(s, second, false, &s->error_open) &&
+              try_clients(s, l, second, &s->error_closed);
+    closed = s->error_closed <= JUDGED_MOST &&
+             (!fits || (s->error_closed < SURE_CLOSED && s->error_open > SURE_OPEN));
+    s->doubtful = fits && !closed && s->error_closed <= JUDGED_MOST &&
+                  s->error_closed < s->error_open;
+    s->fits = fits || closed;
+    return ok && (closed || drop_clients(l));
+}
+
+/* Connections that have futures of their own tell themselves whether they wait for answers. */
 static bool choose_model(whatif_study *s, whatif_loop *l)
 {
     kind_figures *second;
     bool ok;
-    if (open_fits(s) || l->closed) {
+    if (l->closed) {
+        (void)open_fits(s);
         return true;
     }
     second = (kind_figures *)calloc(l->site_count + 1, sizeof *second);
     ok = second != NULL &&
-         whatif_measured(l, l->begin_ns + (l->end_ns - l->begin_ns) / 2, second) &&
-         try_clients(s, l, second);
+         whatif_measured(l, l->begin_ns + (l->end_ns - l->begin_ns) / 2, second);
+    if (ok && most_finishes(l, second) >= WHATIF_FEWEST) {
+        ok = weigh_models(s, l, second);
+    } else if (ok) {
+        (void)open_fits(s);
+    }
     free(second);
     return ok;
 }
@@ -392,6 +434,11 @@ bool whatif_ask(whatif_study *s, const whatif_change *change, whatif_answer *a)
     }
     summarize(s, &a->after, &a->low, &a->high);
     widen(s, a);
+    if (s->doubtful) {
+        (void)snprintf(a->reason, sizeof a->reason, "clients who wait for their answers would explain "
+                       "what came as well as open arrivals; if they do, a quicker loop gets more "
+                       "requests, and latency falls less");
+    }
     a->full = !s->l->closed && a->after.saturates_at < change->load;
     if (a->full) {
         (void)snprintf(a->reason, sizeof a->reason, "more would come than the loop can take, so "

@@ -209,7 +209,8 @@ static void life_comes(replay *r, uint32_t job)
 static void add_ending(replay *r, uint32_t site, uint64_t came, uint64_t created, uint64_t end,
                        uint64_t delay, uint64_t hidden)
 {
-    ending *e = &r->endings[r->ending_count++];
+    ending *e = &r->endings[r->ending_count];
+    r->ending_count += end >= r->c->from_ns;
     e->site = site;
     e->latency_ns = end - came;
     e->seen_ns = end > created ? end - created : 0;

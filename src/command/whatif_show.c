@@ -72,13 +72,43 @@ static void json_head(const whatif_study *s, const char *reason, FILE *out)
     json_figures("before", s->l, &s->before, out);
 }
 
+/* from: what it was told from; "": it is not known. */
+static void json_capacity(const char *from, double full_at, double error, double slot_ns, FILE *out)
+{
+    (void)fprintf(out, ",\n \"capacity\": {\"from\": \"%s\", \"full_at_ppm\": %" PRIu64
+                  ", \"error_ppm\": %" PRIu64 ", \"slot_ns\": %" PRIu64 ", \"reason\": ", from,
+                  ppm(full_at), ppm(error), whole(slot_ns));
+}
+
+/* What the answer is of, and the load at which the loop is full, seen without a replay. */
+static void json_tail(const whatif_study *s, FILE *out)
+{
+    const whatif_loop *l = s->l;
+    capacity_figures c;
+    window_capacity w;
+    whatif_capacity(l, &c);
+    if (s->fits && !l->closed) {
+        json_capacity(c.known ? "steps" : "", c.known ? c.full_at : 0, c.known ? c.error : 0,
+                      c.slot_ns, out);
+        json_put(out, c.known ? "" : "arrivals are too even, or too few, to tell");
+    } else if (!l->closed && whatif_window_capacity(l->profile, &w) && w.known) {
+        json_capacity("windows", w.full_at, w.error, w.width_ns, out);
+        json_put(out, "if all work comes with the load");
+    } else {
+        json_capacity("", 0, 0, 0, out);
+        json_put(out, l->closed ? "arrivals depend on answers" : "too few windows");
+    }
+    (void)fprintf(out, "},\n \"covers_ns\": %" PRIu64 ", \"of_ns\": %" PRIu64 "}\n",
+                  l->end_ns - l->begin_ns, l->run_ns);
+}
+
 void whatif_json(const whatif_study *s, const whatif_answer *a, FILE *out)
 {
     json_head(s, a->reason, out);
     json_figures("after", s->l, &a->after, out);
     json_figures("low", s->l, &a->low, out);
     json_figures("high", s->l, &a->high, out);
-    (void)fputs("}\n", out);
+    json_tail(s, out);
 }
 
 /* The part of the loop's work that is a site's own. */
@@ -258,18 +288,39 @@ static void put_capacity(sheet *s, const whatif_loop *l)
     put_flow(s, line);
 }
 
+/* Where the steps have no answer, windows still tell how busy the loop was. */
+static void put_window_capacity(sheet *s, const whatif_loop *l)
+{
+    char line[400];
+    window_capacity c;
+    if (!whatif_window_capacity(l->profile, &c) || !c.known) {
+        return;
+    }
+    (void)snprintf(line, sizeof line, "Capacity, from %zu windows of %s: the loop worked for %s of the time, "
+                   "and for %s of the busiest tenth. If all of it comes with the load, it is full at "
+                   "%.2f times the load, give or take %.2f (estimate).", c.count,
+                   time_of(s, c.width_ns).text, percent_of(s, c.work).text,
+                   percent_of(s, c.tenth).text, c.full_at, c.error);
+    put_flow(s, line);
+}
+
 /* What is asked, and whether there is an answer. */
 static void put_head(sheet *s, const whatif_study *study)
 {
-    char line[600], model[160];
+    char line[600], model[160], whole[80] = "";
     const whatif_loop *l = study->l;
-    (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s", l->source,
+    if (l->cut) {
+        (void)snprintf(whole, sizeof whole, ", the last of %s: older steps are gone",
+                       time_of(s, (double)l->run_ns).text);
+    }
+    (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s%s", l->source,
                    l->job_count, l->iteration_count,
-                   time_of(s, (double)(l->end_ns - l->begin_ns)).text);
+                   time_of(s, (double)(l->end_ns - l->begin_ns)).text, whole);
     put_flow(s, line);
     if (!study->fits) {
         (void)snprintf(line, sizeof line, "No answer: %s.", study->reason);
         put_flow(s, line);
+        put_window_capacity(s, l);
         return;
     }
     model_in_words(l, model, sizeof model);

@@ -543,6 +543,14 @@ static uint64_t stall_bar(const profile_text *p)
     return ns > 0 ? ns : STALL_DEFAULT_NS;
 }
 
+static uint64_t run_of(const profile_text *p)
+{
+    json_reader r = json_part(&p->reader, p->totals);
+    uint64_t ns = 0;
+    const json_field figures[] = { JSON_NUMBER("elapsed_ns", &ns) };
+    return p->totals.length > 0 && JSON_FIELDS(&r, figures) ? ns : 0;
+}
+
 bool whatif_read(whatif_loop *l, const timeline *ring, const profile_text *p)
 {
     steps_reader r;
@@ -550,6 +558,10 @@ bool whatif_read(whatif_loop *l, const timeline *ring, const profile_text *p)
     memset(l, 0, sizeof *l);
     memset(&r, 0, sizeof r);
     l->source = p->source;
+    l->profile = p;
+    l->run_ns = run_of(p);
+    l->cut = ring->first > 0;
+    l->stepped = ring->count > 0;
     l->stall_ns = stall_bar(p);
     r.l = l;
     r.ring = ring;

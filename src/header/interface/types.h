@@ -6,8 +6,7 @@
 
 /* >>types */
 
-/* What an event says. The first seven are states of a future. The numbers are part of the
- * contract. */
+/* What an event says. Seven are states of a future. The numbers are part of the contract. */
 typedef enum chroprof_state {
     CHROPROF_PENDING,      /* created, not started; needs a site */
     CHROPROF_READY,        /* could run, waits for the loop */
