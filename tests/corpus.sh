@@ -1,18 +1,13 @@
 #!/bin/sh
 # Replays each file of a fuzzing corpus on its own.    sh tests/corpus.sh PROGRAM FOLDER [ARGUMENTS]
 # ARGUMENTS: one more run of the program, with these.
-passed=0 failed=0
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
+log=$scratch/log
 
 replay() {
-    if "$program" "$@" >"$log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok $*"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $*: $(grep -E 'ERROR|error|broke|:' "$log" | head -n 1) $(grep '^input' "$log")"
-    fi
+    if "$program" "$@" >"$log" 2>&1; then ok "$*"; else
+        fail "$*" "$(grep -E 'ERROR|error|broke|:' "$log" | head -n 1) $(grep '^input' "$log")"; fi
 }
 
 program=$1 folder=$2
@@ -20,10 +15,6 @@ shift 2
 for input in "$folder"/*; do
     [ ! -f "$input" ] || replay "$input"
 done
-if [ $passed = 0 ] && [ $failed = 0 ]; then
-    failed=1
-    echo "FAIL corpus: no inputs in $folder"
-fi
+[ $((passed + failed)) != 0 ] || fail corpus "no inputs in $folder"
 [ $# = 0 ] || replay "$@"
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+finish

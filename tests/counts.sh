@@ -16,6 +16,19 @@ ok() { passed=$((passed + 1)); [ -n "${QUIET-}" ] || echo "ok $1"; }
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
+# counts_of FILE: "passed failed skipped" of the last line that has them; nothing if none has
+counts_of() {
+    tr -d '\r' <"$1" | tail -n 1 |
+        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p'
+}
+
+# add NAME FILE: the counts of a program that counts as well, in a file of what it said
+add() {
+    set -- "$1" "$2" $(counts_of "$2")
+    if [ $# != 5 ]; then fail "$1" "ended without its counts: $(tail -n 1 "$2")"; return 1; fi
+    passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+}
+
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]

@@ -17,7 +17,7 @@
 # programs.
 cd "$(dirname "$0")/.." || exit 1
 out=${OUT:-build/examples}
-passed=0 failed=0 skipped=0
+. tests/counts.sh
 optimize=-O2
 export PYTHONDONTWRITEBYTECODE=1
 unset UV_THREADPOOL_SIZE # the work of the libuv examples is made for four threads
@@ -64,7 +64,6 @@ broken_compiler() {
 # shared SOURCE: the example is built from a copy that leaves the implementation to one object
 shared() {
     [ "${QUICK:-}" = 1 ] && ! grep -q 'define CHROPROF_NO_' "$1" || return 1
-    implementation=${B:-build}/command/impl.o
     [ -f "$implementation" ] || return 1
     mkdir -p "$out/shared"
     sed 's,^#define CHROPROF_IMPLEMENTATION.*,,' "$1" > "$out/shared/$name.${1##*.}"
@@ -179,28 +178,22 @@ why() {
     echo "$reason" | head -n 1
 }
 
-fail() {
-    echo "FAIL $name: $1"
-    failed=$((failed + 1))
-}
-
 one() {
     name=$(basename "$1" | sed 's/\.[a-z]*$//')
     rm -f "$out/$name" "$out/$name.tries"
     needs=$(header 2 "$1")
     if [ -z "$needs" ]; then
-        fail "no build line, see tests/examples.sh"
+        fail "$name" "no build line, see tests/examples.sh"
     elif broken_compiler "$1"; then
-        fail "the compiler does not work"
+        fail "$name" "the compiler does not work"
     elif [ "$needs" = none ] && ! present "$1"; then
-        fail "what it includes does not build: $(grep -m 1 -i error "$out/$name.log")"
+        fail "$name" "what it includes does not build: $(grep -m 1 -i error "$out/$name.log")"
     # shellcheck disable=SC2086 # several packages are several words
     elif ! present "$1" && ! { install_packages $needs pkg-config && present "$1"; }; then
-        echo "skip $name: $needs is missing"
-        skipped=$((skipped + 1))
+        skip "$name" "$needs is missing"
     else
         reason=$(why "$1")
-        if [ -n "$reason" ]; then fail "$reason"; else echo "ok $name"; passed=$((passed + 1)); fi
+        if [ -n "$reason" ]; then fail "$name" "$reason"; else ok "$name"; fi
     fi
 }
 
@@ -211,5 +204,5 @@ for file in examples/hello.c examples/loop_*.c examples/loop_*.cc; do
     base=$(basename "$file" | sed 's/\.[a-z]*$//')
     case " $* " in "  " | *" $base "*) one "$file" ;; esac
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ] && [ $((passed + skipped)) -gt 0 ]
+[ $((passed + failed + skipped)) -gt 0 ] || fail examples "none is called $*"
+finish

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 fresh() {
     rm -rf "$scratch/tree"
     mkdir -p "$scratch/tree/examples" "$scratch/tree/tests/examples"
-    cp tests/examples.sh "$scratch/tree/tests"
+    cp tests/examples.sh tests/counts.sh "$scratch/tree/tests"
     cp tests/examples/common.py tests/examples/timed.py "$scratch/tree/tests/examples"
     cp chroprof.h "$scratch/tree"
     cd "$scratch/tree" || exit 1

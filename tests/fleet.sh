@@ -12,21 +12,10 @@ case $B in /*) ;; *) B=$PWD/$B ;; esac
 recipes=$PWD/examples/fleet
 tests=$PWD/tests
 work=$B/fleet
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+. tests/counts.sh
 has() { command -v "$1" >/dev/null 2>&1; }
 started=
-finish() {
-    for process in $started; do kill "$process" 2>/dev/null; done
-    wait
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
-trap 'for process in $started; do kill "$process" 2>/dev/null; done; exit 1' HUP INT TERM
+trap 'for process in $started; do kill "$process" 2>/dev/null; done; wait; rm -rf "$scratch"' EXIT
 
 rm -rf "$work"
 mkdir -p "$work/profiles" "$work/metrics"

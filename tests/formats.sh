@@ -7,14 +7,9 @@
 
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' HUP INT TERM
+. tests/counts.sh
+folder=$scratch
 wanted=$*
-failed=0 skipped=0
-
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # is_wanted NAME: no arguments, or one of them is part of the name
 is_wanted() {
@@ -25,8 +20,7 @@ is_wanted() {
 
 if ! command -v python3 >/dev/null 2>&1; then
     skip formats "needs python3"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit
+    finish
 fi
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -107,10 +101,7 @@ for report in "$folder"/*.json; do
     done
 done
 
-counts=$(python3 tests/check_formats.py "$folder" | tee "$folder/checked" | tail -n 1 |
-    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+python3 tests/check_formats.py "$folder" >"$folder/checked"
 sed '$d' "$folder/checked"
-set -- ${counts:-0 1 0}
-failed=$((failed + $2))
-echo "$1 passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+add formats "$folder/checked"
+finish

@@ -243,13 +243,11 @@ build_firmware() {
         -nostartfiles -Ttests/bare/$board.ld tests/bare/*.c tests/compile/impl.c -lgcc
 }
 
-counts_of='s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p'
-
 # run_program NAME: its cases are added to the cell's
 run_program() {
     timeout "$LIMIT" sh tests/matrix.sh run "$how" "$cell/$1" </dev/null >"$cell/$1.log" 2>&1
     status=$?
-    counts=$(tr -d '\r' <"$cell/$1.log" | sed -n "$counts_of" | tail -n 1)
+    counts=$(counts_of "$cell/$1.log")
     tr -d '\r' <"$cell/$1.log" | grep -a -E '^(FAIL|skip) ' | sed "s/^/$1: /" >>"$cell/odd"
     if [ -z "$counts" ]; then
         echo "$1: FAIL ended without its counts, exit status $status" >>"$cell/odd"
@@ -459,6 +457,7 @@ start_wine() {
 case ${1:-} in
 run) runner "$2" "$3" ;;
 cell)
+    . tests/counts.sh
     IFS='|' read -r group name compiler how left_out ci <<END
 $2
 END

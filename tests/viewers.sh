@@ -12,16 +12,7 @@ B=${B:-build}
 export no_proxy="${no_proxy:+$no_proxy,}127.0.0.1"
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 work=$B/viewers
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
+. tests/counts.sh
 
 has() { command -v "$1" >/dev/null 2>&1; }
 root=
@@ -394,15 +385,7 @@ fetch promtool prometheus || true
 fetch prometheus-node-exporter prometheus-node-exporter || true
 fetch curl curl || true
 B=$B sh "$OLDPWD/tests/fleet.sh" >fleet.log 2>&1
-counts=$(tail -n 1 fleet.log |
-    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-if [ -z "$counts" ]; then
-    fail fleet "ended without its counts: $(tail -n 1 fleet.log)"
-else
-    sed '$d' fleet.log
-    set -- $counts
-    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-fi
+! add fleet fleet.log || sed '$d' fleet.log
 
 # --- flamegraph.pl
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
@@ -489,14 +472,5 @@ if grep -q '^ok ' confused.log; then ok values_of_other_types; else
     fail values_of_other_types "$(head -n 1 confused.log)"; fi
 CHROMIUM=$chromium PAGE=$PWD/page.html NODE_PATH=$work/node_modules \
     node "$OLDPWD/tests/viewers.js" "$work" >browser.log 2>&1
-counts=$(tail -n 1 browser.log |
-    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-if [ -z "$counts" ]; then
-    tail -n 20 browser.log
-    fail browser "ended without its counts"
-    finish
-fi
-sed '$d' browser.log
-set -- $counts
-passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+if add browser browser.log; then sed '$d' browser.log; else tail -n 20 browser.log; fi
 finish
