@@ -510,7 +510,8 @@ TEST(a_wait_that_goes_on_is_ended_by_other_signals)
 {
     chroprof_options o = no_options();
     const struct itimerval none = { { 0, 0 }, { 0, 0 } };
-    struct itimerval alarm = { { 0, 50000 }, { 0, 50000 } }; /* the first may come before the wait */
+    struct itimerval alarm = { { 0, 50000 },
+                               { 0, 50000 } }; /* the first may come before the wait */
     struct sigaction action, before;
     PROMPT_SIGNALS();
     chroprof *p = live_profile(&o);

@@ -400,17 +400,27 @@ bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs 
     return ours && image->copied > 0;
 }
 
-/* At the end. One in a wait that has a time may come out of it by itself. */
+/* Does it wait for a processor, or have one? Then it will stop, on a busy machine later. */
+static bool is_runnable(attach_thread *t)
+{
+    attach_facts f;
+    return attach_look(t, &f) && f.call == ATTACH_RUNS;
+}
+
+/* At the end. One in a wait that has a time may come out of it by itself. One that never stopped would
+ * be interrupted in its next call, so only one that stays in the kernel is left like that. */
 void attach_release(attach_thread *t)
 {
     uint64_t end = attach_now() + 1000000000u;
+    uint64_t late = end + UINT64_C(60000000000);
     attach_facts f;
     int status;
     if (t->held && !t->gone && !t->asked && attach_look(t, &f) && f.timed &&
         await_stop(t, &status, 300000000u) && !is_end(t, status)) {
         let_go(t, status);
     }
-    while (t->held && !t->gone && attach_now() < end) {
+    while (t->held && !t->gone &&
+           (attach_now() < end || (attach_now() < late && is_runnable(t)))) {
         t->asked = t->asked || trace(PTRACE_INTERRUPT, t->tid, 0) == 0;
         if (await_stop(t, &status, 100000000u) && !is_end(t, status)) {
             let_go(t, status);
