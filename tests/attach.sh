@@ -133,6 +133,14 @@ attached_until 'spins: .*EPOLLHUP'
 says spin 'spins: .*EPOLLHUP'
 ended spin 0
 
+# the other ways to spin
+for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be written'; do
+    started plain "${spin%% *}" 300
+    attached_until "spins: .*${spin#* }"
+    says "spin_${spin%% *}" "spins: .*${spin#* }"
+    ended "spin_${spin%% *}" 0
+done
+
 # a static program without names: its file and the place in it
 if $CC -O1 -static -o "$scratch/static" tests/attached.c -pthread 2>"$scratch/log" &&
     strip "$scratch/static" 2>>"$scratch/log"; then

@@ -89,6 +89,24 @@ APART void spin(void)
     }
 }
 
+/* The same by a timeout of 0, which is asked for again and again. */
+APART void looks(void)
+{
+    struct epoll_event event;
+    while (goes_on()) {
+        (void)epoll_wait(poller, &event, 1, 0);
+    }
+}
+
+/* The same by a descriptor that can be written, in a list of poll. */
+APART void writable(void)
+{
+    struct pollfd files[2] = { { ends[0], POLLIN, 0 }, { ends[1], POLLOUT, 0 } };
+    while (goes_on()) {
+        (void)poll(files, 2, 1000);
+    }
+}
+
 /* A second program that another one becomes, children, and threads' worth of signals. */
 static void start_one(void)
 {
@@ -194,6 +212,10 @@ int main(int count, char **words)
         run_loop(parse_header, 20);
     } else if (strcmp(what, "spin") == 0) {
         spin();
+    } else if (strcmp(what, "looks") == 0) {
+        looks();
+    } else if (strcmp(what, "writable") == 0) {
+        writable();
     } else if (strcmp(what, "forks") == 0) {
         run_loop(start_one, 10);
     } else if (strcmp(what, "shares") == 0) {

@@ -48,6 +48,7 @@ typedef struct attach_row {
     int32_t call;              /* as above */
     bool same;                 /* surely it made no wait since the row before */
     bool ran;                  /* and had not just been woken up */
+    bool awake;                /* it ran, or was about to */
 } attach_row;
 
 typedef struct attach_wait {
@@ -60,6 +61,7 @@ typedef struct attach_log {
     size_t count, room;
     attach_wait waits[ATTACH_WAITS];   /* each stack once */
     size_t wait_count;
+    bool spins;                /* its waits return at once: in them it computes */
     uint32_t first;            /* a stack, */
     size_t outer;              /* and how many of its outermost frames all others have, too */
 } attach_log;
@@ -78,7 +80,9 @@ typedef struct attach_thread {
     char ready[300];           /* what wakes it; "": nobody knows */
     uint64_t next_ns;          /* of the next look */
     attach_facts last, seen;   /* at the look before, and at this one */
-    uint64_t wait_first;       /* argument of the wait that was met last */
+    long wait_call;            /* the wait that was met last while it was watched, */
+    uint64_t wait_args[6];
+    unsigned waits, looks;     /* how many were; those among them whose time was 0 */
     attach_site sites[ATTACH_SITES];
     unsigned next_site;
     attach_log log;
@@ -133,8 +137,10 @@ uint64_t attach_cuts(void);
 void attach_release(attach_thread *t);
 size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
 
-/* attach_spin.c: what is always ready in an epoll; false: nothing, or nobody knows. */
-bool attach_ready(pid_t pid, int epoll, char *out, size_t size);
+/* attach_spin.c: what makes the thread's waits return at once; false: nobody knows. */
+bool attach_awake(pid_t pid, const attach_thread *t, char *out, size_t size);
+/* Does that wait take no time? */
+bool attach_is_look(pid_t pid, long call, const uint64_t *args);
 
 /* attach_scan.c: the return address of the function that this code is in, and where it lies, from
  * here up the stack; false: not found. */
@@ -222,6 +228,8 @@ typedef struct attach_report {
 } attach_report;
 
 struct chroprof;
+/* Does the stack end in the C library's function of a wait, or a wait without one? */
+bool attach_ends_in_wait(uint32_t stack);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);

@@ -356,6 +356,20 @@ void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size)
     }
 }
 
+bool attach_ends_in_wait(uint32_t stack)
+{
+    static const char *const names[] = { "epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
+                                         "pselect", "__poll", "__select", "syscall" };
+    const uint64_t *frames;
+    const char *symbol = attach_stack(stack, &frames) > 0 ? attach_symbol(frames[0]) : NULL;
+    for (size_t i = 0; symbol != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(symbol, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* >>feeding */
 
 enum { RECENT = 8 };
@@ -364,6 +378,7 @@ typedef struct feeder {
     chroprof *p;
     const attach_log *log;
     const chroprof_site *other, *now;      /* code that no look met; what runs */
+    const chroprof_site *waits;            /* that return at once */
     const chroprof_site **sites;           /* by stack; NULL: not known yet */
     const chroprof_site *recent[RECENT];   /* what the last looks met that were not idle */
     uint64_t met, shared;                  /* how many there were; pieces that got one of them */
@@ -372,7 +387,7 @@ typedef struct feeder {
 
 static bool is_idle_row(const feeder *f, const attach_row *row)
 {
-    return attach_is_wait(row->call) &&
+    return attach_is_wait(row->call) && !(f->log->spins && row->awake) &&
            (row->stack == 0 || attach_is_idle(row->stack, f->log));
 }
 
@@ -383,6 +398,9 @@ static const chroprof_site *site_of(feeder *f, uint32_t stack)
     char name[200];
     if (stack == 0) {
         return f->other;
+    }
+    if (f->log->spins && attach_ends_in_wait(stack)) {
+        return f->waits;
     }
     if (f->sites[stack] == NULL) {
         if (attach_holder_python(f->log, stack, &in_python)) {
@@ -582,6 +600,7 @@ void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, bool goe
     f.log = log;
     f.stall_ns = stall_ns;
     f.other = chroprof_site_make(p, "code between waits", "", 0);
+    f.waits = log->spins ? chroprof_site_make(p, "waits that return at once", "", 0) : f.other;
     f.sites = (const chroprof_site **)calloc(ATTACH_STACKS, sizeof *f.sites);
     memset(out, 0, sizeof *out);
     if (log->count > 0 && f.sites != NULL) {

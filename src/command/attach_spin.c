@@ -1,5 +1,5 @@
-/* attach_spin.c - a loop whose wait returns at once: which descriptor is always ready. A copy of it
- * (pidfd_getfd) is asked by poll, which changes nothing; see attach.h */
+/* attach_spin.c - a loop whose wait returns at once: its time is 0, or which descriptor is always
+ * ready. A copy of it (pidfd_getfd) is asked by poll, which changes nothing; see attach.h */
 
 #define _GNU_SOURCE 1
 #include "attach.h"
@@ -66,12 +66,66 @@ static void describe(pid_t pid, int descriptor, short ready, char *out, size_t s
                    name_of(ready));
 }
 
-bool attach_ready(pid_t pid, int epoll, char *out, size_t size)
+/* Two words of the program, as times are. */
+static bool is_zero_at(pid_t pid, uint64_t place)
+{
+    uint64_t words[32] = { 1, 1 };
+    return place != 0 && attach_read(pid, place, words, sizeof words) >= 2 * sizeof words[0] &&
+           words[0] == 0 && words[1] == 0;
+}
+
+bool attach_is_look(pid_t pid, long call, const uint64_t *args)
+{
+    switch (call) {
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        return (int)args[3] == 0;
+#ifdef SYS_poll
+    case SYS_poll:
+        return (int)args[2] == 0;
+#endif
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+        return is_zero_at(pid, args[3]);
+#endif
+    case SYS_ppoll:
+        return is_zero_at(pid, args[2]);
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        return is_zero_at(pid, args[4]);
+    default:
+        return false;
+    }
+}
+
+/* Of a list of poll's: the first one that is ready. */
+static bool ready_in_list(pid_t pid, int process, const uint64_t *args, char *out, size_t size)
+{
+    static struct pollfd files[256];
+    size_t count = args[1] < 256 ? (size_t)args[1] : 256;
+    if (attach_read(pid, args[0], files, sizeof files) < count * sizeof files[0]) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        short ready = files[i].fd >= 0
+                      ? ready_at(process, files[i].fd, (unsigned short)files[i].events) : 0;
+        if (ready != 0) {
+            describe(pid, files[i].fd, ready, out, size);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ready_in_epoll(pid_t pid, int process, int epoll, char *out, size_t size)
 {
     char path[64];
     char line[200];
     bool found = false;
-    int process = open_process(pid);
     FILE *file;
     (void)snprintf(path, sizeof path, "/proc/%ld/fdinfo/%d", (long)pid, epoll);
     file = fopen(path, "r");
@@ -87,6 +141,36 @@ bool attach_ready(pid_t pid, int epoll, char *out, size_t size)
     }
     if (file != NULL) {
         (void)fclose(file);
+    }
+    return found;
+}
+
+static bool is_list(long call)
+{
+#ifdef SYS_poll
+    if (call == SYS_poll) {
+        return true;
+    }
+#endif
+    return call == SYS_ppoll;
+}
+
+bool attach_awake(pid_t pid, const attach_thread *t, char *out, size_t size)
+{
+    int process = -1;
+    bool found = false;
+    if (t->waits == 0) {
+        return false;
+    }
+    if (t->looks > t->waits / 2) {
+        (void)snprintf(out, size, "the timeout of %s is 0", attach_call_name(t->wait_call));
+        return true;
+    }
+    process = open_process(pid);
+    if (attach_is_epoll(t->wait_call)) {
+        found = ready_in_epoll(pid, process, (int)t->wait_args[0], out, size);
+    } else if (is_list(t->wait_call)) {
+        found = ready_in_list(pid, process, t->wait_args, out, size);
     }
     if (process >= 0) {
         (void)close(process);

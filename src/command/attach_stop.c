@@ -75,9 +75,10 @@ static void read_registers(const registers *r, attach_image *m)
               ? (long)r->orig_rax : ATTACH_RUNS;
 }
 
-static uint64_t first_argument(const registers *r)
+static void read_arguments(const registers *r, uint64_t *to)
 {
-    return r->rdi;
+    const uint64_t args[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
+    memcpy(to, args, sizeof args);
 }
 
 static long entered_call(const registers *r)
@@ -144,9 +145,11 @@ static void read_registers(const registers *r, attach_image *m)
     m->left = -1;
 }
 
-static uint64_t first_argument(const registers *r)
+static void read_arguments(const registers *r, uint64_t *to)
 {
-    return r->regs[0];
+    for (size_t i = 0; i < 6; i++) {
+        to[i] = r->regs[i];
+    }
 }
 
 static long entered_call(const registers *r)
@@ -264,6 +267,16 @@ static void let_go(attach_thread *t, int status)
     t->held = t->watched = t->asked = false;
 }
 
+static void note_wait(attach_thread *t, pid_t pid, long call, const registers *r)
+{
+    if (attach_is_wait(call)) {
+        t->wait_call = call;
+        read_arguments(r, t->wait_args);
+        t->waits++;
+        t->looks += attach_is_look(pid, call, t->wait_args);
+    }
+}
+
 /* A stop of a watched thread at a system call: was that a wait, or one too many? */
 static void note_call(attach_thread *t, int status, attach_costs *costs)
 {
@@ -274,7 +287,7 @@ static void note_call(attach_thread *t, int status, attach_costs *costs)
         return;
     }
     costs->watched_calls++;
-    t->wait_first = attach_is_wait(call) ? first_argument(&r) : t->wait_first;
+    note_wait(t, t->tid, call, &r);
     t->waited = t->waited || attach_is_wait(call) || ++t->calls >= CALLS_MOST;
 }
 
@@ -326,14 +339,15 @@ static bool hold(attach_thread *t)
     return t->asked;
 }
 
-static void copy_all(pid_t pid, pid_t tid, attach_image *image)
+static void copy_all(pid_t pid, attach_thread *t, attach_image *image)
 {
     registers r;
     image->copied = 0;
-    if (get_registers(tid, &r)) {
+    if (get_registers(t->tid, &r)) {
         read_registers(&r, image);
+        note_wait(t, pid, image->left, &r);
         image->copied = attach_read(pid, image->stack, image->copy, sizeof image->copy);
-        attach_python_read(tid);
+        attach_python_read(t->tid);
     }
 }
 
@@ -385,7 +399,7 @@ bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs 
     }
     ours = WSTOPSIG(status) == SIGTRAP;     /* else the whole program is stopped */
     if (ours) {
-        copy_all(pid, t->tid, image);
+        copy_all(pid, t, image);
     }
     count_stop(t, costs, attach_now() - begin);
     if (watch && ours && ATTACH_WATCHES) {

@@ -90,21 +90,6 @@ static uint32_t known_site(const attach *a, const attach_thread *t, const attach
     return 0;
 }
 
-/* Does the stack end in the C library's function of a wait, or a wait without one? */
-static bool runs_in_wait(uint32_t stack)
-{
-    static const char *const names[] = { "epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
-                                         "pselect", "__poll", "__select", "syscall" };
-    const uint64_t *frames;
-    const char *symbol = attach_stack(stack, &frames) > 0 ? attach_symbol(frames[0]) : NULL;
-    for (size_t i = 0; symbol != NULL && i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(symbol, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* After a stop the kernel goes on with some calls under another number. */
 static void name_restarted(const attach_thread *t, attach_facts *f)
 {
@@ -234,7 +219,7 @@ static void look(attach *a, attach_thread *t)
     row.cpu_ns = f.cpu_ns;
     row.queue_ns = f.queue_ns;
     row.call = (int32_t)f.call;
-    row.ran = f.call == ATTACH_RUNS;
+    row.ran = row.awake = f.call == ATTACH_RUNS;
     if (!first && has_not_moved(&t->last, &f)) {
         row.same = true;
         row.stack = t->log.rows[t->log.count - 1].stack;
@@ -246,7 +231,7 @@ static void look(attach *a, attach_thread *t)
             a->failed++;
         }
     }
-    if (attach_is_restart(row.call) && runs_in_wait(row.stack)) {
+    if (attach_is_restart(row.call) && attach_ends_in_wait(row.stack)) {
         row.call = (int32_t)attach_restarted();         /* that began before the first look */
     }
     t->loop = t->loop || attach_is_wait(row.call) || t->waited;
@@ -360,23 +345,25 @@ static void look_for_hangs(attach *a, uint64_t now)
 
 /* >>a loop that spins */
 
-/* Its wait returns at once: it computes nearly all the time, and a good part of that in the wait. */
+/* Its wait returns at once: it hardly sleeps, and a good part of what it computes is in the wait. */
 static bool spins(const attach_thread *t)
 {
     const attach_log *log = &t->log;
     size_t inside = 0;
+    size_t asleep = 0;
     uint64_t used;
     uint64_t length;
     if (!t->loop || log->count < 20) {
         return false;
     }
     for (size_t i = 0; i < log->count; i++) {
-        inside += log->rows[i].call == ATTACH_RUNS && runs_in_wait(log->rows[i].stack);
+        inside += log->rows[i].awake && attach_ends_in_wait(log->rows[i].stack);
+        asleep += !log->rows[i].awake;
     }
     used = log->rows[log->count - 1].cpu_ns - log->rows[0].cpu_ns +
            (log->rows[log->count - 1].queue_ns - log->rows[0].queue_ns);
     length = log->rows[log->count - 1].at_ns - log->rows[0].at_ns;
-    return used > length / 10 * 8 && inside > log->count / 4;
+    return used > length / 10 * 6 && asleep < log->count / 10 && inside > log->count / 4;
 }
 
 static void look_for_spins(attach *a)
@@ -385,7 +372,8 @@ static void look_for_spins(attach *a)
         attach_thread *t = a->threads[i];
         if (!t->gone && spins(t)) {
             t->spins = true;
-            if (!attach_ready(a->pid, (int)t->wait_first, t->ready, sizeof t->ready)) {
+            t->log.spins = true;
+            if (!attach_awake(a->pid, t, t->ready, sizeof t->ready)) {
                 t->ready[0] = '\0';
             }
         }
