@@ -141,6 +141,18 @@ for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be wri
     ended "spin_${spin%% *}" 0
 done
 
+# main only waits for the thread that has the loop; a loop that waits in recv
+started plain joins 300
+attached_until "on_login $blocked"
+if grep '^•' "$scratch/err" | grep -q 'hangs'; then
+    fail joins "$(grep -m 1 hangs "$scratch/err")"
+else says joins "on_login $blocked"; fi
+ended joins 0
+started plain datagrams 300
+attached_until 'answer blocked the loop of'
+says datagrams 'answer blocked the loop of'
+ended datagrams 0
+
 # a static program without names: its file and the place in it
 if $CC -O1 -static -o "$scratch/static" tests/attached.c -pthread 2>"$scratch/log" &&
     strip "$scratch/static" 2>>"$scratch/log"; then

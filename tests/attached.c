@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,6 +106,56 @@ APART void writable(void)
     while (goes_on()) {
         (void)poll(files, 2, 1000);
     }
+}
+
+/* The loop is in a thread, for which main waits. */
+static void *run_login(void *user)
+{
+    run_loop(on_login, 10);
+    return user;
+}
+
+APART void join_one(void)
+{
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, run_login, NULL);
+    (void)pthread_join(thread, NULL);
+}
+
+/* A loop that waits in recv; of its answers each tenth takes long. */
+static void *ask(void *user)
+{
+    const struct timespec rest = { 0, 50000000 };
+    const int to = *(const int *)user;
+    while (goes_on()) {
+        (void)nanosleep(&rest, NULL);
+        (void)send(to, "ask", 4, MSG_DONTWAIT);
+    }
+    (void)shutdown(to, SHUT_RDWR);
+    return NULL;
+}
+
+APART void answer(void)
+{
+    for (double until = now() + 0.1; now() < until;) {}
+    __asm__ volatile("");
+}
+
+APART void take_datagrams(void)
+{
+    int pair[2];
+    char text[16];
+    pthread_t thread;
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) != 0 ||
+        pthread_create(&thread, NULL, ask, &pair[1]) != 0) {
+        return;
+    }
+    for (long n = 1; goes_on(); n++) {
+        if (recv(pair[0], text, sizeof text, 0) > 0 && n % 10 == 0) {
+            answer();
+        }
+    }
+    (void)pthread_join(thread, NULL);
 }
 
 /* A second program that another one becomes, children, and threads' worth of signals. */
@@ -212,6 +263,10 @@ int main(int count, char **words)
         run_loop(parse_header, 20);
     } else if (strcmp(what, "spin") == 0) {
         spin();
+    } else if (strcmp(what, "joins") == 0) {
+        join_one();
+    } else if (strcmp(what, "datagrams") == 0) {
+        take_datagrams();
     } else if (strcmp(what, "looks") == 0) {
         looks();
     } else if (strcmp(what, "writable") == 0) {

@@ -116,6 +116,9 @@ bool attach_claim(pid_t pid);
 bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
+/* Another one in which a loop may wait. */
+bool attach_may_be_wait(long call);
+bool attach_call_is_futex(long call);
 bool attach_is_restart(long call);
 /* Of those that a stop ends with EINTR: does it wait for a time that begins anew with it? (poll, futex
  * and sleeping go on with what is left.) a: its arguments. */
@@ -230,6 +233,9 @@ typedef struct attach_report {
 struct chroprof;
 /* Does the stack end in the C library's function of a wait, or a wait without one? */
 bool attach_ends_in_wait(uint32_t stack);
+/* Is it a call of the C library by main itself, as of one that joins its threads? */
+bool attach_is_main_alone(uint32_t stack);
+void attach_find_own_wait(attach_log *log);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);

@@ -109,6 +109,99 @@ void attach_note(attach_log *log, const attach_row *row)
     }
 }
 
+static bool is_in_libc(const uint64_t *frames, size_t i)
+{
+    attach_module m;
+    return attach_find(frames[i] - (i > 0), &m) && m.libc;
+}
+
+/* The program's end: main has returned, or called exit. What a callback calls is of that. */
+static bool is_exit(uint32_t stack)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    for (size_t i = count; i-- > 1;) {
+        const char *name = attach_symbol(frames[i] - 1);
+        if (name != NULL && strcmp(name, "exit") == 0 && is_in_libc(frames, i)) {
+            return (i + 1 < count && is_in_libc(frames, i + 1)) ||
+                   (i + 2 < count && is_in_libc(frames, i + 2));
+        }
+    }
+    return false;
+}
+
+/* The innermost frame that is not of the C library; count: there is none. */
+static size_t first_own(const uint64_t *frames, size_t count)
+{
+    size_t i = 0;
+    while (i < count && is_in_libc(frames, i)) {
+        i++;
+    }
+    return i;
+}
+
+bool attach_is_main_alone(uint32_t stack)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    size_t own = first_own(frames, count);
+    return own > 0 && own + 1 < count && is_in_libc(frames, own + 1);
+}
+
+/* The call of a stack in which the thread has slept so often, each time anew; -1: it has not. */
+static long sleeps_in(const attach_log *log, uint32_t stack, size_t least)
+{
+    size_t times = 0;
+    long call = -1;
+    for (size_t i = 0; i < log->count; i++) {
+        const attach_row *row = &log->rows[i];
+        bool here = row->stack == stack && row->call >= 0 && !row->awake;
+        times += here && !(i > 0 && row->same && log->rows[i - 1].stack == stack);
+        call = here ? row->call : call;
+    }
+    return times >= least ? call : -1;
+}
+
+/* Do nearly all looks have these outermost frames of it? */
+static bool is_common(const attach_log *log, uint32_t stack, size_t frames)
+{
+    size_t known = 0;
+    size_t common = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        uint32_t other = log->rows[i].stack;
+        known += other != 0;
+        common += other != 0 && (other == stack || shared(other, stack) >= frames);
+    }
+    return common * 10 >= known * 9;
+}
+
+enum { OWN_WAITS = 16 };       /* that are tried */
+
+/* A loop may wait in another call than those that are known for it, such as recv: where nothing else
+ * waits, and the function calls it that runs all the time. */
+void attach_find_own_wait(attach_log *log)
+{
+    uint32_t seen = 0;
+    size_t tries = 0;
+    for (size_t i = 0; i < log->count && log->wait_count == 0 && tries < OWN_WAITS; i++) {
+        const attach_row *row = &log->rows[i];
+        const uint64_t *frames;
+        size_t count = row->awake || row->stack == seen || !attach_may_be_wait(row->call)
+                       ? 0 : attach_stack(row->stack, &frames);
+        size_t own = count > 0 ? first_own(frames, count) : 0;
+        if (own == 0 || own == count) {
+            continue;
+        }
+        seen = row->stack;
+        tries++;
+        if (sleeps_in(log, seen, 3) == row->call && is_common(log, seen, count - own - 1)) {
+            log->waits[0].stack = seen;
+            log->waits[0].call = row->call;
+            log->wait_count = 1;
+        }
+    }
+}
+
 /* Is there a wait that parts from the same function and is shallower? Of two that are as deep an
  * epoll is the loop's. */
 static bool is_deeper(uint32_t stack, const attach_log *log)
@@ -387,6 +480,10 @@ typedef struct feeder {
 
 static bool is_idle_row(const feeder *f, const attach_row *row)
 {
+    if (row->call >= 0 && row->stack != 0 && !attach_is_wait(row->call) &&
+        wait_of(row->stack, f->log) != NULL) {
+        return true;
+    }
     return attach_is_wait(row->call) && !(f->log->spins && row->awake) &&
            (row->stack == 0 || attach_is_idle(row->stack, f->log));
 }
@@ -573,6 +670,14 @@ static void put_activation(feeder *f, size_t first, size_t last, bool goes_on)
     }
 }
 
+static void put_exit(feeder *f, uint64_t from, uint64_t to)
+{
+    go_idle(f, from);
+    chroprof_event(f->p, CHROPROF_IDLE_LEAVE, 0, NULL, from);
+    chroprof_exiting(f->p, from);
+    chroprof_event(f->p, CHROPROF_TICK, 0, NULL, to);
+}
+
 static void feed(feeder *f, bool goes_on, attach_report *out)
 {
     const attach_log *log = f->log;
@@ -583,6 +688,10 @@ static void feed(feeder *f, bool goes_on, attach_report *out)
         last = end_of_activation(f, first);
         if (first > 0) {
             put_between(f, &log->rows[first - 1], &log->rows[first]);
+        }
+        if (is_exit(log->rows[first].stack)) {
+            put_exit(f, log->rows[first].at_ns, log->rows[log->count - 1].at_ns);
+            return;
         }
         if (last > first) {
             take_activation(f, first, last, out);

@@ -242,6 +242,9 @@ static const call_name call_names[] = {
 #ifdef SYS_epoll_pwait2
     { SYS_epoll_pwait2, "epoll_pwait2", true },
 #endif
+#ifdef SYS_io_uring_enter
+    { SYS_io_uring_enter, "io_uring_enter", true },
+#endif
     { SYS_epoll_pwait, "epoll_pwait", true }, { SYS_ppoll, "ppoll", true },
     { SYS_pselect6, "pselect", true }, { SYS_read, "read", false }, { SYS_write, "write", false },
     { SYS_readv, "readv", false }, { SYS_writev, "writev", false },
@@ -253,6 +256,7 @@ static const call_name call_names[] = {
     { SYS_accept, "accept", false }, { SYS_accept4, "accept", false },
     { SYS_recvfrom, "recv", false }, { SYS_recvmsg, "recvmsg", false },
     { SYS_sendto, "send", false }, { SYS_sendmsg, "sendmsg", false },
+    { SYS_rt_sigtimedwait, "sigtimedwait", false },
     { SYS_flock, "flock", false }, { SYS_fcntl, "fcntl", false }, { SYS_openat, "open", false }
 };
 
@@ -270,6 +274,17 @@ bool attach_is_wait(long call)
 {
     const call_name *name = call >= 0 ? name_of(call) : NULL;
     return name != NULL && name->wait;
+}
+
+bool attach_may_be_wait(long call)
+{
+    return call == SYS_recvfrom || call == SYS_recvmsg || call == SYS_read || call == SYS_accept ||
+           call == SYS_accept4 || call == SYS_futex || call == SYS_rt_sigtimedwait;
+}
+
+bool attach_call_is_futex(long call)
+{
+    return call == SYS_futex;
 }
 
 bool attach_is_epoll(long call)

@@ -337,6 +337,11 @@ int attach_report_all(attach *a)
     if (a->process) {
         return report_process(a);
     }
+    for (size_t i = 0; i < a->count; i++) {
+        attach_thread *t = a->threads[i];
+        t->loop = t->loop && (a->o.threads != NULL || !attach_only_joins(a, t));
+        attach_find_own_wait(&t->log);
+    }
     qsort(a->threads, a->count, sizeof a->threads[0], busiest_thread);
     for (size_t i = 0; i < a->count && a->threads[i]->loop && result == TOOL_OK; i++) {
         if (a->threads[i]->log.count > 1) {
@@ -437,6 +442,7 @@ void attach_write_live(attach *a)
         t = a->threads[i] == a->live ? a->threads[i] : t;
     }
     if (t != NULL) {
+        attach_find_own_wait(&t->log);
         if (is_revised(a, &t->log)) {
             begin_anew(a, &t->log);
         }

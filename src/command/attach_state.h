@@ -46,6 +46,7 @@ typedef struct attach {
 /* attach_watch.c: looks at it until the time is over, it ends, or attach_stopped is set. */
 extern volatile sig_atomic_t attach_stopped;
 void attach_watch(attach *a);
+bool attach_only_joins(const attach *a, const attach_thread *t);
 
 /* attach_report.c */
 void attach_who(const attach *a, const attach_thread *t, char *text, size_t size);

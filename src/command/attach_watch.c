@@ -315,6 +315,39 @@ static void tell_hang(attach *a, const attach_thread *t)
     a->told = true;
 }
 
+/* Does it sleep until another thread of the program ends? The kernel wakes it at that one's number. */
+static bool joins(const attach *a, const attach_thread *t)
+{
+    uint32_t words[64] = { 0 };
+    if (attach_read(a->pid, t->seen.first, words, sizeof words) < sizeof words[0]) {
+        return false;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        if ((uint32_t)a->threads[i]->tid == words[0] && a->threads[i] != t) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The main thread, which only waits for others, one of which has a loop. */
+bool attach_only_joins(const attach *a, const attach_thread *t)
+{
+    uint32_t stack = 0;
+    bool loop = false;
+    for (size_t i = 0; i < a->count; i++) {
+        loop = loop || (a->threads[i] != t && a->threads[i]->loop);
+    }
+    for (size_t i = 2; i < t->log.count && loop; i++) {     /* it may have been on its way there */
+        const attach_row *row = &t->log.rows[i];
+        stack = stack != 0 ? stack : row->stack;
+        loop = row->call >= 0 && !row->awake && (row->stack == 0 || row->stack == stack);
+    }
+    return loop && t->main && t->log.wait_count == 0 &&
+           (attach_is_main_alone(stack) ||
+            (attach_call_is_futex(t->seen.call) && joins(a, t)));
+}
+
 /* From the first look on it made no wait. */
 static bool hangs(const attach_thread *t, uint64_t least_ns)
 {
@@ -337,7 +370,8 @@ static void look_for_hangs(attach *a, uint64_t now)
         return;
     }
     for (size_t i = 0; i < a->count; i++) {
-        if (!a->threads[i]->gone && hangs(a->threads[i], 500000000u)) {
+        if (!a->threads[i]->gone && hangs(a->threads[i], 500000000u) &&
+            !attach_only_joins(a, a->threads[i])) {
             tell_hang(a, a->threads[i]);
         }
     }

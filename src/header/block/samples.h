@@ -242,7 +242,7 @@ static void chroprof__count_sample(const chroprof__core *c, uint32_t stack,
 static bool chroprof__was_idle(const chroprof__core *c, const chroprof__entry *e)
 {
     return e->state != CHROPROF_SAMPLE_IDLE && e->stamp != 0 && c->loop.iteration_active &&
-           chroprof__minus(e->last, c->epoch) <= c->iteration.start && e->count > 0 &&
+           chroprof__minus(e->last, c->epoch) < c->iteration.start && e->count > 0 &&
            e->items[0] != chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE);
 }
 
