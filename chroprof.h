@@ -6135,7 +6135,6 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
         return false;
     CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
     m->account = c->account;
-    CHROPROF__ONE_WORD(m->account);
     return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
@@ -6238,8 +6237,17 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row
     row->blame += dt * c->ready;
 }
 
-/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path
- * that it was billed to. */
+/* The interval that a plain event closes is billed to the path on top. */
+CHROPROF__INLINE void chroprof__bill_plain(chroprof__core *c, const chroprof__moment *m,
+                                           chroprof__path_row *row)
+{
+    c->next_row += sizeof(chroprof__ring_row);
+    chroprof__bill(c, row, m->dt);
+    c->last = m->t;
+}
+
+/* Opens a plain event: its row, and the bill. top: as above. Returns the path that the interval was
+ * billed to. */
 CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
                                                           const chroprof__moment *m,
                                                           const uint32_t *top,
@@ -6247,9 +6255,7 @@ CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chr
 {
     chroprof__open_row(c, m, top, state, id);
     chroprof__path_row *row = p->paths + m->account;
-    c->next_row += sizeof(chroprof__ring_row);
-    chroprof__bill(c, row, m->dt);
-    c->last = m->t;
+    chroprof__bill_plain(c, m, row);
     return row;
 }
 
@@ -7328,21 +7334,27 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
     chroprof__freshen(c, p->paths + c->account);
 }
 
+/* A frame that comes on the stack at profile time t. */
+typedef struct chroprof__pushed {
+    uint32_t below;            /* depth of the frame under it */
+    uint32_t path, kind;
+    uint64_t t;
+} chroprof__pushed;
+
 /* Puts a frame on the stack above another; the caller has checked that there is room, and that its
  * path is of the present window. */
 CHROPROF__INLINE chroprof__frame_row *chroprof__push(chroprof__core *c, chroprof__frame_row *below,
-                                                     uint32_t depth, uint32_t path, uint32_t kind,
-                                                     uint64_t t)
+                                                     chroprof__pushed n)
 {
     chroprof__frame_row *frame = below + 1;
-    c->depth = depth + 1;
+    c->depth = n.below + 1;
     CHROPROF__READ_AGAIN();                 /* else gcc puts two stores together, at a cost */
-    frame->pushed = t;
-    frame->start = t;
-    frame->path = path;
-    frame->kind = kind;
+    frame->pushed = n.t;
+    frame->start = n.t;
+    frame->path = n.path;
+    frame->kind = n.kind;
     frame->event = (uint32_t)c->seq;
-    c->account = path;
+    c->account = n.path;
     return frame;
 }
 
@@ -7775,8 +7787,8 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
         return;
     }
     chroprof__freshen(c, p->paths + slot->path);
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, t);
+    chroprof__pushed n = { c->depth, slot->path, CHROPROF__FUTURE_FRAME, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     chroprof__bind_frame(p, frame, slot);
 }
 
@@ -7811,8 +7823,8 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     slot->state = CHROPROF__GONE;
     uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
-    chroprof__frame_row *frame =
-        chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__UNTRACKED, kind, t);
+    chroprof__pushed n = { c->depth, CHROPROF__UNTRACKED, kind, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     chroprof__bind_frame(p, frame, slot);
     frame->carried = 0;
 }
@@ -7979,7 +7991,8 @@ static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uin
 CHROPROF__INLINE void chroprof__push_call(chroprof__core *c, chroprof__frame_row *below,
                                           uint32_t depth, uint32_t path, uint64_t t)
 {
-    chroprof__push(c, below, depth, path, CHROPROF__ENTER_FRAME, t)->id = 0;
+    chroprof__pushed n = { depth, path, CHROPROF__ENTER_FRAME, t };
+    chroprof__push(c, below, n)->id = 0;
 }
 
 static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
@@ -8016,8 +8029,8 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
 
 CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
-                                                CHROPROF__BARRIER, t);
+    chroprof__pushed n = { c->depth, CHROPROF__LOOP, CHROPROF__BARRIER, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     frame->id = 0;
     frame->slot = c->barrier;
     c->barrier = c->depth;
@@ -8450,8 +8463,8 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
     chroprof__bind_plain(p, c, frame, slot, id);
     chroprof__close_event(c);
 }
@@ -8476,54 +8489,66 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     slot->since = m.t;
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
     chroprof__bind_plain(p, c, frame, slot, id);
     slot->state = CHROPROF_RUNNING;
     chroprof__close_event(c);
 }
 
-/* The activation of the top frame ends: of a future's, or of a call's. */
+/* An event that ends the activation of the top frame, a future's or a call's. */
+typedef struct chroprof__ending {
+    uint32_t kind;             /* of the frame */
+    chroprof_state state;
+    uint64_t id;               /* of the frame's future */
+} chroprof__ending;
+
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
-                                        chroprof__frame_row *frame, bool base, uint64_t length,
-                                        chroprof_state state, uint64_t id)
+                                        chroprof__path_row *row, chroprof__frame_row *frame,
+                                        chroprof__ending e, bool base, uint64_t length)
 {
-    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, state, id);
-    uint64_t slice = state == CHROPROF_LEAVE
+    chroprof__open_row(c, m, &frame->path, e.state, e.id);
+    chroprof__bill_plain(c, m, row);
+    uint64_t slice = e.kind == CHROPROF__ENTER_FRAME
                          ? chroprof__end_enter(p, c, row, frame, base, m->t, length)
                          : chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
 
-/* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner activations have functions of their own; a callback beyond its limit is looked at. */
-CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
-                                       uint64_t id, uint64_t now)
+/* The top frame must be a plain one of that kind and id. Callbacks and inner activations have
+ * functions of their own; a callback beyond its limit is looked at. */
+CHROPROF__INLINE void chroprof__do_end(chroprof *p, chroprof__ending e, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     uint64_t length;
     chroprof__frame_row *frame = p->frames + c->depth;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
-                         (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
-        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
-    else if (!chroprof__is_base(frame))
-        chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != e.kind ||
+                         (e.kind == CHROPROF__FUTURE_FRAME && frame->id != e.id))) {
+        chroprof__slow_path(p, e.state, e.id, NULL, chroprof__now_of(c, &m));
+        return;
+    }
+    chroprof__path_row *row = p->paths + m.account;
+    if (!chroprof__is_base(frame))
+        chroprof__end_top(p, c, &m, row, frame, e, false, m.t - frame->pushed);
     else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
-        chroprof__end_top(p, c, &m, frame, true, length, state, id);
+        chroprof__end_top(p, c, &m, row, frame, e, true, length);
     else
-        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, e.state, e.id, NULL, chroprof__now_of(c, &m));
 }
 
 CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
 {
-    chroprof__do_end(p, CHROPROF__FUTURE_FRAME, CHROPROF_PAUSED, id, now);
+    chroprof__ending e = { CHROPROF__FUTURE_FRAME, CHROPROF_PAUSED, 0 };
+    e.id = id;
+    chroprof__do_end(p, e, now);
 }
 
 CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
 {
-    chroprof__do_end(p, CHROPROF__ENTER_FRAME, CHROPROF_LEAVE, 0, now);
+    chroprof__ending e = { CHROPROF__ENTER_FRAME, CHROPROF_LEAVE, 0 };
+    chroprof__do_end(p, e, now);
 }
 
 /* From a future on top to one that waits: the frame just changes hands. */
@@ -14360,16 +14385,16 @@ CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* A callback or an iteration began before the look that comes now. */
-static void chroprof__note_begun(chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
-                                 uint64_t cpu_ns)
+/* A callback or an iteration began before the look that comes now, which found this CPU time. */
+static void chroprof__note_begun(chroprof *p, uint32_t place, uint64_t start, chroprof__begun now)
 {
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     uint64_t ns;
-    if (s->begun[place].event == owner || !chroprof__cpu_at(p, place, owner, start, &ns))
+    if (s->begun[place].event == now.event ||
+        !chroprof__cpu_at(p, place, (uint32_t)now.event, start, &ns))
         return;
-    s->begun[place].event = owner;
-    s->begun[place].cpu_ns = ns < cpu_ns ? ns : cpu_ns;
+    chroprof__lower(&now.cpu_ns, ns);
+    s->begun[place] = now;
 }
 
 /* The callback above a barrier, which is the innermost but `outer`. */
@@ -14378,7 +14403,8 @@ static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t oute
     const chroprof__frame_row *base = p->frames + barrier + 1;
     uint32_t barriers = p->core->barriers - outer;
     uint32_t place = barriers < CHROPROF__NESTED_LOOPS ? barriers : CHROPROF__NESTED_LOOPS - 1;
-    chroprof__note_begun(p, place, base->event, base->pushed, cpu_ns);
+    chroprof__begun now = { base->event, cpu_ns };
+    chroprof__note_begun(p, place, base->pushed, now);
 }
 
 /* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
@@ -14390,9 +14416,9 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
+    chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
-        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                             c->iteration.start, cpu_ns);
+        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
     s->look.due = 0;
     s->look.cpu_ns = cpu_ns;
     s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
@@ -15350,27 +15376,38 @@ enum { CHROPROF__GETLK = 36, CHROPROF__SETLK = 37 };    /* F_OFD_, which a stric
 enum { CHROPROF__GETLK = F_GETLK, CHROPROF__SETLK = F_SETLK };
 #endif
 
+/* What is asked of a lock of a file. */
+typedef struct chroprof__lock_request {
+    int call;                  /* CHROPROF__GETLK or CHROPROF__SETLK */
+    int which;                 /* CHROPROF__LOCK_OWNER or CHROPROF__LOCK_MOVER */
+    short type;
+} chroprof__lock_request;
+
 /* Asks for a lock, or who has one in the way: its type then; -1: there are no such locks. */
-static int chroprof__lock(int file, int request, int which, int type)
+static int chroprof__lock(int file, chroprof__lock_request r)
 {
     struct flock lock;
     memset(&lock, 0, sizeof(lock));
-    lock.l_type = (short)type;
+    lock.l_type = r.type;
     lock.l_whence = SEEK_SET;
-    lock.l_start = which;
+    lock.l_start = r.which;
     lock.l_len = 1;
-    return fcntl(file, request, &lock) == 0 ? lock.l_type : -1;
+    return fcntl(file, r.call, &lock) == 0 ? lock.l_type : -1;
 }
 
 /* F_WRLCK: somebody has it; F_UNLCK: nobody; -1: as above. */
 static int chroprof__ask_lock(int file, int which)
 {
-    return chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);   /* read locks don't count */
+    chroprof__lock_request r = { CHROPROF__GETLK, 0, F_RDLCK };     /* read locks don't count */
+    r.which = which;
+    return chroprof__lock(file, r);
 }
 
 static bool chroprof__take_lock(int file, int which)
 {
-    return chroprof__lock(file, CHROPROF__SETLK, which, F_WRLCK) >= 0;
+    chroprof__lock_request r = { CHROPROF__SETLK, 0, F_WRLCK };
+    r.which = which;
+    return chroprof__lock(file, r) >= 0;
 }
 
 /* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */

@@ -43,27 +43,38 @@ enum { CHROPROF__GETLK = 36, CHROPROF__SETLK = 37 };    /* F_OFD_, which a stric
 enum { CHROPROF__GETLK = F_GETLK, CHROPROF__SETLK = F_SETLK };
 #endif
 
+/* What is asked of a lock of a file. */
+typedef struct chroprof__lock_request {
+    int call;                  /* CHROPROF__GETLK or CHROPROF__SETLK */
+    int which;                 /* CHROPROF__LOCK_OWNER or CHROPROF__LOCK_MOVER */
+    short type;
+} chroprof__lock_request;
+
 /* Asks for a lock, or who has one in the way: its type then; -1: there are no such locks. */
-static int chroprof__lock(int file, int request, int which, int type)
+static int chroprof__lock(int file, chroprof__lock_request r)
 {
     struct flock lock;
     memset(&lock, 0, sizeof(lock));
-    lock.l_type = (short)type;
+    lock.l_type = r.type;
     lock.l_whence = SEEK_SET;
-    lock.l_start = which;
+    lock.l_start = r.which;
     lock.l_len = 1;
-    return fcntl(file, request, &lock) == 0 ? lock.l_type : -1;
+    return fcntl(file, r.call, &lock) == 0 ? lock.l_type : -1;
 }
 
 /* F_WRLCK: somebody has it; F_UNLCK: nobody; -1: as above. */
 static int chroprof__ask_lock(int file, int which)
 {
-    return chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);   /* read locks don't count */
+    chroprof__lock_request r = { CHROPROF__GETLK, 0, F_RDLCK };     /* read locks don't count */
+    r.which = which;
+    return chroprof__lock(file, r);
 }
 
 static bool chroprof__take_lock(int file, int which)
 {
-    return chroprof__lock(file, CHROPROF__SETLK, which, F_WRLCK) >= 0;
+    chroprof__lock_request r = { CHROPROF__SETLK, 0, F_WRLCK };
+    r.which = which;
+    return chroprof__lock(file, r) >= 0;
 }
 
 /* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */

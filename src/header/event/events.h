@@ -236,8 +236,8 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
         return;
     }
     chroprof__freshen(c, p->paths + slot->path);
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, t);
+    chroprof__pushed n = { c->depth, slot->path, CHROPROF__FUTURE_FRAME, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     chroprof__bind_frame(p, frame, slot);
 }
 
@@ -272,8 +272,8 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     slot->state = CHROPROF__GONE;
     uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
-    chroprof__frame_row *frame =
-        chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__UNTRACKED, kind, t);
+    chroprof__pushed n = { c->depth, CHROPROF__UNTRACKED, kind, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     chroprof__bind_frame(p, frame, slot);
     frame->carried = 0;
 }
@@ -440,7 +440,8 @@ static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uin
 CHROPROF__INLINE void chroprof__push_call(chroprof__core *c, chroprof__frame_row *below,
                                           uint32_t depth, uint32_t path, uint64_t t)
 {
-    chroprof__push(c, below, depth, path, CHROPROF__ENTER_FRAME, t)->id = 0;
+    chroprof__pushed n = { depth, path, CHROPROF__ENTER_FRAME, t };
+    chroprof__push(c, below, n)->id = 0;
 }
 
 static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
@@ -477,8 +478,8 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
 
 CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
-                                                CHROPROF__BARRIER, t);
+    chroprof__pushed n = { c->depth, CHROPROF__LOOP, CHROPROF__BARRIER, t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, n);
     frame->id = 0;
     frame->slot = c->barrier;
     c->barrier = c->depth;

@@ -282,8 +282,8 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
     chroprof__bind_plain(p, c, frame, slot, id);
     chroprof__close_event(c);
 }
@@ -308,54 +308,66 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     slot->since = m.t;
-    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                                CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
     chroprof__bind_plain(p, c, frame, slot, id);
     slot->state = CHROPROF_RUNNING;
     chroprof__close_event(c);
 }
 
-/* The activation of the top frame ends: of a future's, or of a call's. */
+/* An event that ends the activation of the top frame, a future's or a call's. */
+typedef struct chroprof__ending {
+    uint32_t kind;             /* of the frame */
+    chroprof_state state;
+    uint64_t id;               /* of the frame's future */
+} chroprof__ending;
+
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
-                                        chroprof__frame_row *frame, bool base, uint64_t length,
-                                        chroprof_state state, uint64_t id)
+                                        chroprof__path_row *row, chroprof__frame_row *frame,
+                                        chroprof__ending e, bool base, uint64_t length)
 {
-    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, state, id);
-    uint64_t slice = state == CHROPROF_LEAVE
+    chroprof__open_row(c, m, &frame->path, e.state, e.id);
+    chroprof__bill_plain(c, m, row);
+    uint64_t slice = e.kind == CHROPROF__ENTER_FRAME
                          ? chroprof__end_enter(p, c, row, frame, base, m->t, length)
                          : chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
 
-/* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner activations have functions of their own; a callback beyond its limit is looked at. */
-CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
-                                       uint64_t id, uint64_t now)
+/* The top frame must be a plain one of that kind and id. Callbacks and inner activations have
+ * functions of their own; a callback beyond its limit is looked at. */
+CHROPROF__INLINE void chroprof__do_end(chroprof *p, chroprof__ending e, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     uint64_t length;
     chroprof__frame_row *frame = p->frames + c->depth;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
-                         (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
-        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
-    else if (!chroprof__is_base(frame))
-        chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != e.kind ||
+                         (e.kind == CHROPROF__FUTURE_FRAME && frame->id != e.id))) {
+        chroprof__slow_path(p, e.state, e.id, NULL, chroprof__now_of(c, &m));
+        return;
+    }
+    chroprof__path_row *row = p->paths + m.account;
+    if (!chroprof__is_base(frame))
+        chroprof__end_top(p, c, &m, row, frame, e, false, m.t - frame->pushed);
     else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
-        chroprof__end_top(p, c, &m, frame, true, length, state, id);
+        chroprof__end_top(p, c, &m, row, frame, e, true, length);
     else
-        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, e.state, e.id, NULL, chroprof__now_of(c, &m));
 }
 
 CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
 {
-    chroprof__do_end(p, CHROPROF__FUTURE_FRAME, CHROPROF_PAUSED, id, now);
+    chroprof__ending e = { CHROPROF__FUTURE_FRAME, CHROPROF_PAUSED, 0 };
+    e.id = id;
+    chroprof__do_end(p, e, now);
 }
 
 CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
 {
-    chroprof__do_end(p, CHROPROF__ENTER_FRAME, CHROPROF_LEAVE, 0, now);
+    chroprof__ending e = { CHROPROF__ENTER_FRAME, CHROPROF_LEAVE, 0 };
+    chroprof__do_end(p, e, now);
 }
 
 /* From a future on top to one that waits: the frame just changes hands. */

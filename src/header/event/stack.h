@@ -58,21 +58,27 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
     chroprof__freshen(c, p->paths + c->account);
 }
 
+/* A frame that comes on the stack at profile time t. */
+typedef struct chroprof__pushed {
+    uint32_t below;            /* depth of the frame under it */
+    uint32_t path, kind;
+    uint64_t t;
+} chroprof__pushed;
+
 /* Puts a frame on the stack above another; the caller has checked that there is room, and that its
  * path is of the present window. */
 CHROPROF__INLINE chroprof__frame_row *chroprof__push(chroprof__core *c, chroprof__frame_row *below,
-                                                     uint32_t depth, uint32_t path, uint32_t kind,
-                                                     uint64_t t)
+                                                     chroprof__pushed n)
 {
     chroprof__frame_row *frame = below + 1;
-    c->depth = depth + 1;
+    c->depth = n.below + 1;
     CHROPROF__READ_AGAIN();                 /* else gcc puts two stores together, at a cost */
-    frame->pushed = t;
-    frame->start = t;
-    frame->path = path;
-    frame->kind = kind;
+    frame->pushed = n.t;
+    frame->start = n.t;
+    frame->path = n.path;
+    frame->kind = n.kind;
     frame->event = (uint32_t)c->seq;
-    c->account = path;
+    c->account = n.path;
     return frame;
 }
 

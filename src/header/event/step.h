@@ -29,7 +29,6 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
         return false;
     CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
     m->account = c->account;
-    CHROPROF__ONE_WORD(m->account);
     return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
@@ -132,8 +131,17 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row
     row->blame += dt * c->ready;
 }
 
-/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path
- * that it was billed to. */
+/* The interval that a plain event closes is billed to the path on top. */
+CHROPROF__INLINE void chroprof__bill_plain(chroprof__core *c, const chroprof__moment *m,
+                                           chroprof__path_row *row)
+{
+    c->next_row += sizeof(chroprof__ring_row);
+    chroprof__bill(c, row, m->dt);
+    c->last = m->t;
+}
+
+/* Opens a plain event: its row, and the bill. top: as above. Returns the path that the interval was
+ * billed to. */
 CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
                                                           const chroprof__moment *m,
                                                           const uint32_t *top,
@@ -141,9 +149,7 @@ CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chr
 {
     chroprof__open_row(c, m, top, state, id);
     chroprof__path_row *row = p->paths + m->account;
-    c->next_row += sizeof(chroprof__ring_row);
-    chroprof__bill(c, row, m->dt);
-    c->last = m->t;
+    chroprof__bill_plain(c, m, row);
     return row;
 }
 

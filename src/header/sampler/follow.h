@@ -144,16 +144,16 @@ CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* A callback or an iteration began before the look that comes now. */
-static void chroprof__note_begun(chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
-                                 uint64_t cpu_ns)
+/* A callback or an iteration began before the look that comes now, which found this CPU time. */
+static void chroprof__note_begun(chroprof *p, uint32_t place, uint64_t start, chroprof__begun now)
 {
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     uint64_t ns;
-    if (s->begun[place].event == owner || !chroprof__cpu_at(p, place, owner, start, &ns))
+    if (s->begun[place].event == now.event ||
+        !chroprof__cpu_at(p, place, (uint32_t)now.event, start, &ns))
         return;
-    s->begun[place].event = owner;
-    s->begun[place].cpu_ns = ns < cpu_ns ? ns : cpu_ns;
+    chroprof__lower(&now.cpu_ns, ns);
+    s->begun[place] = now;
 }
 
 /* The callback above a barrier, which is the innermost but `outer`. */
@@ -162,7 +162,8 @@ static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t oute
     const chroprof__frame_row *base = p->frames + barrier + 1;
     uint32_t barriers = p->core->barriers - outer;
     uint32_t place = barriers < CHROPROF__NESTED_LOOPS ? barriers : CHROPROF__NESTED_LOOPS - 1;
-    chroprof__note_begun(p, place, base->event, base->pushed, cpu_ns);
+    chroprof__begun now = { base->event, cpu_ns };
+    chroprof__note_begun(p, place, base->pushed, now);
 }
 
 /* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
@@ -174,9 +175,9 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
+    chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
-        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
-                             c->iteration.start, cpu_ns);
+        chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
     s->look.due = 0;
     s->look.cpu_ns = cpu_ns;
     s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
