@@ -18264,8 +18264,8 @@ static void chroprof__text_parts(chroprof__page *g)
 {
     const chroprof_totals *t = &g->totals;
     uint64_t busy_end = chroprof__portion(g->width, t->busy_ns, t->elapsed_ns);
-    uint64_t loop_ns = t->busy_ns + t->uninstrumented_ns;
-    uint64_t loop_end = chroprof__portion(g->width, loop_ns, t->elapsed_ns);
+    uint64_t used_ns = t->busy_ns + t->uninstrumented_ns;
+    uint64_t loop_end = chroprof__portion(g->width, used_ns, t->elapsed_ns);
     static const char parts[][24] = {
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
         "awake in waits %p"

@@ -1601,7 +1601,7 @@ TEST(heavy_sites_have_the_histograms)
 }
 
 /* Futures of all latencies there are: a site that needs more ranges than there are begins anew. */
-TEST(octaves_go_to_the_heavy_site)
+TEST(ranges_go_to_the_heavy_site)
 {
     chroprof_options options = { 0 };
     uint64_t t = 0, k;
@@ -1726,7 +1726,7 @@ static const test_case cases[] = {
     CASE(full_strings_cut_names),
     CASE(full_histograms),
     CASE(heavy_sites_have_the_histograms),
-    CASE(octaves_go_to_the_heavy_site),
+    CASE(ranges_go_to_the_heavy_site),
     CASE(latency_is_from_creation_to_finish),
 };
 
