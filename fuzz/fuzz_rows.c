@@ -37,8 +37,8 @@ enum {
     SAMPLED, /* with stacks, hits, and ticks that still wait */
     MERGED,
     DIFFERENCE,
-    LIVING, /* by the clock of this machine, of this process */
-    LONG,   /* windows that were merged many times */
+    LIVING,  /* by the clock of this machine, of this process */
+    LONG,    /* windows that were merged many times */
     OUTSIDE, /* made by an observer: estimates, stacks and modules that it was told of */
     KINDS
 };
