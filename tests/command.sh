@@ -259,6 +259,11 @@ run replay "$small" -o "$scratch/no/such/place"; expect out_unwritable 1 "no/suc
 cp "$small" "$scratch/both.events"
 run replay "$scratch/both.events" -o "$scratch/both.events"; expect out_is_the_input 2 "both"
 same out_is_the_input_unharmed "$scratch/both.events" "$small"
+said=$( (ulimit -f 0; "$command" replay "$small" -o "$scratch/limited" 2>&1; echo "code $?") | tail -n 2)
+case $said in
+*"/limited: "*"code 1") ok out_beyond_the_limit_of_files ;;
+*) fail out_beyond_the_limit_of_files "$said" ;;
+esac
 if [ -w /dev/full ]; then
     run replay "$small" -o /dev/full; expect out_full 1 "/dev/full: "
     "$command" replay "$small" >/dev/full 2>"$scratch/err"; code=$?

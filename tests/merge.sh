@@ -188,6 +188,18 @@ timeout 120 "$command" merge "$fleet/0.block" -o "$scratch/pipe" 2>"$scratch/err
 wait $!
 expect into_a_pipe 0
 if [ -p "$scratch/pipe" ]; then ok pipe_is_still_one; else fail pipe_is_still_one "replaced"; fi
+: >"$scratch/linked"
+ln -s linked "$scratch/link"
+run merge "$fleet/0.block" -o "$scratch/link"; expect through_a_link 0
+if [ -h "$scratch/link" ]; then ok link_is_still_one; else fail link_is_still_one "replaced"; fi
+run check "$scratch/linked"; expect linked_block_is_sound 0
+if [ -w /dev/full ]; then
+    "$command" top -n 1 "$fleet/0.block" >/dev/full 2>"$scratch/err"; code=$?
+    : >"$scratch/out"
+    expect top_into_a_full_disk 1 "(standard output): "
+else
+    skip top_into_a_full_disk "no /dev/full"
+fi
 run check "$scratch/piped"; expect piped_block_is_sound 0
 # shellcheck disable=SC2002 # it has to be a pipe
 cat "$scratch/piped" | timeout 120 "$command" diff - "$scratch/piped" >"$scratch/out" 2>"$scratch/err"

@@ -149,15 +149,15 @@ static chroprof_options merge_tight(const merging *m)
     return o;
 }
 
-/* The block goes to OUT by another name first, so that OUT may be one of the inputs; straight to a
- * device or a pipe, which must stay what it is. */
+/* The block goes to OUT by another name first, so that nobody reads half of it; straight to a
+ * device, a pipe or what a link leads to, which must stay what they are. */
 static int merge_write(const char *out, const void *block, size_t size)
 {
     char part[4096];
     struct stat facts;
     FILE *file;
     bool good;
-    bool plain = stat(out, &facts) != 0 || S_ISREG(facts.st_mode);
+    bool plain = lstat(out, &facts) != 0 || S_ISREG(facts.st_mode);
     (void)snprintf(part, sizeof part, "%s.part.%ld", out, (long)getpid());
     file = plain ? fopen(part, "wbx") : fopen(out, "wb");
     good = file != NULL && fwrite(block, 1, size, file) == size;
