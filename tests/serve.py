@@ -423,7 +423,7 @@ def shared():
                    "sites": [{"name": f"{i:08}" + 900 * "x", "file": "", "line": 1}
                              for i in range(size // 900)]}, file)
     server = Server(folder)
-    key = server.row("large.json")["key"]
+    key = until(lambda: server.row("large.json").get("key"))
     clients = [server.connect() for _ in range(askers)]
     before = rss(server.process)
     for client in clients:
