@@ -457,8 +457,8 @@ bench-run: chroprof
 	python3 bench/run.py $B/chroprof 50
 	python3 bench/run.py $B/chroprof 1
 
-# what chroprof whatif predicts, against servers that are really changed; BENCH="50 60" where other
-# work runs: 50 times as slow, 60 seconds each
+# what chroprof whatif predicts, against servers that are really changed; BENCH="1 5 open" for one part;
+# BENCH="50 60" where other work runs: 50 times as slow, 60 seconds each
 bench-whatif: chroprof $B/demo $B/bench_whatif
 	python3 bench/whatif.py $B/chroprof $B/bench_whatif $B/demo $(BENCH)
 

@@ -1,14 +1,15 @@
 /* whatif.c - a poll server with open arrivals, whose clients' clocks are the truth.
  *
- *     whatif_server FILE LOAD FACTOR SECONDS [TIMES [CLIENTS]]
+ *     whatif_server FILE LOAD FACTOR SECONDS [TIMES [CLIENTS [COSTS [CHANGED]]]]
  *
  * A child sends datagrams at random instants (Poisson, LOAD in percent of what the server can take)
  * and stamps each. The server reads all that came, then works on each: 40 us, and for one in ten
- * 400 us more, times FACTOR. With TIMES all is so many times as long, and the server sleeps in place of
+ * 400 us more, times FACTOR. COSTS are others, up to three, as NS/ONE_IN,...; FACTOR is that of
+ * number CHANGED, from 0 on (default 1). With TIMES all is so many times as long, and the server sleeps in place of
  * work, which a busy machine disturbs less. The profile goes to FILE, with all its steps. Prints what clients saw:
  * "p50 NS p99 NS hidden NS busy PERCENT", from the stamp to the end of the work, and to the poll.
  * With CLIENTS the arrivals are closed: each of them waits for its answer, pauses for a random time,
- * and asks again; LOAD is what they would ask for if answers took no time. */
+ * and asks again; LOAD is what they would ask for if answers took no time, 0: they do not pause. */
 #define _GNU_SOURCE
 
 #include <math.h>
@@ -26,17 +27,22 @@
 #define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
 
-enum { SHORT_NS = 40000, LONG_NS = 400000, ONE_IN = 10, REQUESTS_MOST = 1 << 20, BATCH_MOST = 4096, CLIENTS_MOST = 64 };
+enum { COSTS = 3, REQUESTS_MOST = 1 << 20, BATCH_MOST = 4096, CLIENTS_MOST = 64 };
 
 typedef struct request {
     uint64_t sent_ns;
     uint32_t client;
-    uint32_t a_ns, b_ns;
+    uint32_t cost_ns[COSTS];
 } request;
+
+typedef struct cost {
+    double ns, one_in;
+} cost;
 
 static chroprof prof;
 static request batch[BATCH_MOST];
 static uint64_t latencies[REQUESTS_MOST];
+static cost costs[COSTS] = { { 40000, 1 }, { 400000, 10 }, { 0, 1 } };
 static double times = 1;
 static uint64_t state = 88172645463325252u;
 
@@ -67,8 +73,28 @@ static double service(double mean)
 
 static void make_work(request *r)
 {
-    r->a_ns = (uint32_t)service(SHORT_NS);
-    r->b_ns = chance() < 1.0 / ONE_IN ? (uint32_t)service(LONG_NS) : 0;
+    for (int k = 0; k < COSTS; k++) {
+        r->cost_ns[k] = chance() < 1 / costs[k].one_in ? (uint32_t)service(costs[k].ns) : 0;
+    }
+}
+
+static double mean_work(void)
+{
+    double sum = 0;
+    for (int k = 0; k < COSTS; k++) {
+        sum += costs[k].ns / costs[k].one_in;
+    }
+    return times * sum;
+}
+
+static void read_costs(const char *at)
+{
+    for (int k = 0; k < COSTS; k++) {
+        char *end = (char *)at;
+        costs[k].ns = *at != '\0' ? strtod(at, &end) : 0;
+        costs[k].one_in = *end == '/' ? strtod(end + 1, &end) : 1;
+        at = *end == ',' ? end + 1 : end;
+    }
 }
 
 static void send_end(int fd)
@@ -83,7 +109,7 @@ static void send_end(int fd)
 /* Who pauses has the time when it asks; who waits for an answer has UINT64_MAX. */
 static void be_clients(int fd, int clients, double load, double seconds)
 {
-    double mean = times * (SHORT_NS + (double)LONG_NS / ONE_IN) * clients / load;
+    double mean = load > 0 ? mean_work() * clients / load : 0;
     struct pollfd polled = { fd, POLLIN, 0 };
     static uint64_t due[CLIENTS_MOST];
     uint64_t begin = now_ns(), now;
@@ -115,7 +141,7 @@ static void be_clients(int fd, int clients, double load, double seconds)
 
 static void send_requests(int fd, double load, double seconds)
 {
-    double mean = times * (SHORT_NS + (double)LONG_NS / ONE_IN) / load, due;
+    double mean = mean_work() / load, due;
     uint64_t begin = now_ns(), sent;
     for (due = 0; due < seconds * 1e9; due -= mean * log(1 - chance())) {
         request r;
@@ -154,18 +180,24 @@ static int read_batch(int fd)
     return count;
 }
 
-static void serve_one(uint64_t id, const request *r, double factor)
+/* fd: where the answer goes; -1: nobody waits for one. */
+static void serve_one(uint64_t id, const request *r, double factor, int changed, int fd)
 {
     CHROPROF_SITE(light, "light");
     CHROPROF_SITE(heavy, "heavy");
+    CHROPROF_SITE(third, "third");
+    const chroprof_site *const sites[COSTS] = { &light, &heavy, &third };
     chroprof_running(&prof, id);
-    chroprof_enter(&prof, &light);
-    work(r->a_ns);
-    chroprof_leave(&prof);
-    if (r->b_ns > 0) {
-        chroprof_enter(&prof, &heavy);
-        work((uint64_t)(r->b_ns * factor));
-        chroprof_leave(&prof);
+    for (int k = 0; k < COSTS; k++) {
+        double ns = r->cost_ns[k] * (k == changed ? factor : 1);
+        if (ns >= 1) {
+            chroprof_enter(&prof, sites[k]);
+            work((uint64_t)ns);
+            chroprof_leave(&prof);
+        }
+    }
+    if (fd >= 0) {
+        (void)send(fd, r, sizeof *r, 0);
     }
     chroprof_completed(&prof, id);
 }
@@ -176,7 +208,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void serve(int fd, double factor, bool answers)
+static void serve(int fd, double factor, int changed, bool answers)
 {
     CHROPROF_SITE(site, "request");
     struct pollfd polled = { fd, POLLIN, 0 };
@@ -199,10 +231,7 @@ static void serve(int fd, double factor, bool answers)
         }
         for (int i = 0; i < count; i++) {
             if (batch[i].sent_ns > 0) {
-                serve_one(++id, &batch[i], factor);
-                if (answers) {
-                    (void)send(fd, &batch[i], sizeof batch[i], 0);
-                }
+                serve_one(++id, &batch[i], factor, changed, answers ? fd : -1);
                 latencies[done++] = now_ns() - batch[i].sent_ns;
                 hidden += batch[i].sent_ns < found ? (double)(found - batch[i].sent_ns) : 0;
             }
@@ -234,6 +263,9 @@ int main(int argc, char **argv)
     }
     (void)setsockopt(pair[1], SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
     times = argc > 5 ? atof(argv[5]) : 1;
+    if (argc > 7) {
+        read_costs(argv[7]);
+    }
     pid_t child = fork();
     if (child == 0) {
         char byte;
@@ -253,7 +285,7 @@ int main(int argc, char **argv)
         return 1;
     }
     (void)!write(start[1], "", 1);
-    serve(pair[1], atof(argv[3]), clients > 0);
+    serve(pair[1], atof(argv[3]), argc > 8 ? atoi(argv[8]) : 1, clients > 0);
     (void)waitpid(child, NULL, 0);
     chroprof_unmap(&prof);
     return 0;

@@ -1,43 +1,92 @@
 """What chroprof whatif predicts, against servers that are really changed.
 
-    make bench-whatif                           some minutes on a machine on which nothing else runs
-    python3 bench/whatif.py COMMAND SERVER [DEMO [TIMES [SECONDS]]]
+    make bench-whatif                           some 8 minutes on a machine on which nothing else runs
+    python3 bench/whatif.py COMMAND SERVER [DEMO [TIMES [SECONDS [PART...]]]]
 
-A poll server with open arrivals (bench/whatif.c) at 50, 70, 85 and 95 % load, once as it is and once
-with its heavy handler at half. Its clients stamp what they send: that is the truth. From the profile
-of the first run comes what clients saw, and what they would see; beside it what they saw in both.
-The same with 1, 16 and 64 clients that wait for their answers, pause and ask again.
-Then the demonstration, with its fault and without: latency of fetch_page.
+Each line is a figure: what was predicted, what was true, how far apart they are, how far they may be.
+The truth is the clock of clients, who stamp what they send. Parts (all, if none is named):
 
-TIMES above 1: the server sleeps in place of work, and all takes so many times as long. On a machine
-that has other work that is the only way to measure at all, and still a doubtful one."""
+open     a poll server (bench/whatif.c) with open arrivals at 50, 70, 85 and 95 % load: what its
+         clients see, and what they would see with its heavy handler at half
+closed   the same with 1, 16 and 64 clients that wait for their answers, with pauses and without
+full     the load at which it is full, against the one at which its clients' p99 explodes
+costs    twenty of it with two or three planted costs: is what --all names first the one whose
+         removal brings most? Each is really removed
+redis    redis-server under chroprof run, clients that wait for a script and pause; half a script. Its
+         callbacks are not known there, so the load is low: two requests seldom come together
+demo     the demonstration with its fault, and fixed: latency of fetch_page
+
+DEMO -: without it. TIMES above 1: the server sleeps in place of work, and all takes so many times as
+long. On a machine that has other work that is the only way to measure at all, and still a doubtful one.
+A refusal is told with its reason: it is no figure, and not counted as wrong."""
 
 import json
 import os
+import random
+import selectors
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 LOADS = (50, 70, 85, 95)
-CLIENTS = (1, 16, 64)          # that wait for their answers, and would ask for 80 % of the server
+CLIENTS = (1, 16, 64)          # those with pauses would ask for 80 % of the server
+OPEN, HIDDEN, CLOSED, FULL = 15, 10, 20, 10    # percent
+PROGRAMS = 20
+EXPLODED = 0.02                # of the seconds: where p99 is above, it grows as long as the server runs
 
 
-def serve(server, folder, load, factor, seconds, times, clients):
-    """The process, which prints the truth, and its profile."""
-    profile = os.path.join(folder, f'{load}-{factor}-{clients}')
-    words = [server, profile, str(load), str(factor), str(seconds), str(times), str(clients)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True), profile
+class Table:
+    def __init__(self):
+        self.good = self.bad = self.refused = 0
+        print('| case | figure | predicted | true | deviation | at most | |')
+        print('|---|---|---|---|---|---|---|')
+
+    def row(self, case, figure, predicted, true, most, unit='us'):
+        """In ns, printed in us; other units as they are."""
+        scale = 1000 if unit == 'us' else 1
+        off = 100 * (predicted / true - 1) if true > 0 else float('inf')
+        passed = abs(off) <= most
+        self.good += passed
+        self.bad += not passed
+        digits = 0 if unit == 'us' else 2
+        print(f'| {case} | {figure} | {predicted / scale:.{digits}f} {unit} | {true / scale:.{digits}f} '
+              f'{unit} | {off:+.1f} % | {most} % | {"pass" if passed else "FAIL"} |', flush=True)
+
+    def refuse(self, case, reason):
+        self.refused += 1
+        print(f'| {case} | refused: {reason} | | | | | |', flush=True)
+
+    def judge(self, case, figure, passed):
+        self.good += passed
+        self.bad += not passed
+        print(f'| {case} | {figure} | | | | | {"pass" if passed else "FAIL"} |', flush=True)
+
+    def end(self):
+        print(f'\n{self.good} pass, {self.bad} fail, {self.refused} refused')
 
 
-def truth(process):
-    words = process.communicate()[0].split()
-    return dict(zip(words[0::2], (float(w) for w in words[1::2])))
+class Bench:
+    def __init__(self, command, server, folder, times, seconds):
+        self.command, self.server, self.folder = command, server, folder
+        self.times, self.seconds, self.number = times, seconds, 0
 
+    def serve(self, load, factor=1, seconds=None, clients=0, costs=None, changed=1):
+        """The truth, and the profile."""
+        self.number += 1
+        profile = os.path.join(self.folder, f'{self.number}.profile')
+        words = [self.server, profile, load, factor, seconds or self.seconds, self.times, clients]
+        words += [costs, changed] if costs else []
+        got = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, text=True, check=True)
+        fields = got.stdout.split()
+        return dict(zip(fields[0::2], (float(f) for f in fields[1::2]))), profile
 
-def ask(command, profile, *words):
-    got = subprocess.run([command, 'whatif', profile, '--json', *words], stdout=subprocess.PIPE,
-                         stderr=subprocess.DEVNULL, text=True)
-    return json.loads(got.stdout)
+    def ask(self, profile, *words):
+        got = subprocess.run([self.command, 'whatif', profile, '--json', *words],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return json.loads(got.stdout)
 
 
 def site(figures, name):
@@ -47,67 +96,217 @@ def site(figures, name):
     return None
 
 
-def cell(predicted, true):
-    """In us, with the error."""
-    return f'{predicted / 1000:.0f} / {true / 1000:.0f} ({100 * (predicted / true - 1):+.0f} %)'
-
-
-def line(name, answer, before, after):
+def compare(table, case, answer, name, truths, most, hidden=None):
+    """truths: before and after the change."""
     if not answer['fits']:
-        return f"| {name} | refused: {answer['reason']} |"
-    cells = []
-    for figures, real in ((answer['before'], before), (answer['after'], after)):
-        row = site(figures, 'request')
-        cells += [cell(row['latency_p50_ns'], real['p50']), cell(row['latency_p99_ns'], real['p99'])]
-        if real is before:
-            cells.append(cell(row['hidden_ns'], real['hidden']))
-    return f"| {name} ({before['busy']:.0f} % busy, {answer['model']}) | " + ' | '.join(cells) + ' |'
+        table.refuse(case, answer['reason'])
+        return
+    for which, key, truth in zip(('now', 'changed'), ('before', 'after'), truths):
+        row = site(answer[key], name)
+        table.row(f"{case}, {answer['model']}", f'p50 {which}', row['latency_p50_ns'], truth['p50'], most)
+        table.row(f"{case}, {answer['model']}", f'p99 {which}', row['latency_p99_ns'], truth['p99'], most)
+        if hidden and key == 'before':
+            table.row(case, 'hidden', row['hidden_ns'], truth['hidden'], hidden)
 
 
-def servers(command, server, folder, seconds, times):
-    print('| load | p50 now, predicted / true, us | p99 now | hidden now | p50 changed | p99 changed |')
-    print('|---|---|---|---|---|---|')
-    for load, clients in [(load, 0) for load in LOADS] + [(80, count) for count in CLIENTS]:
-        pair = []
-        for factor in (1, 0.5):
-            process, profile = serve(server, folder, load, factor, seconds, times, clients)
-            pair.append((process, profile))
-            if times <= 1:
-                process.wait()
-        before, after = (truth(process) for process, _ in pair)
-        answer = ask(command, pair[0][1], '--site', 'heavy', '--factor', '0.5')
-        print(line(f'{clients} clients' if clients else f'{load} %', answer, before, after),
-              flush=True)
+def pair(bench, load, clients):
+    """As it is and with its heavy handler at half; what is predicted from the first."""
+    before, profile = bench.serve(load, clients=clients)
+    answer = bench.ask(profile, '--site', 'heavy', '--factor', '0.5')
+    os.remove(profile)
+    after, profile = bench.serve(load, 0.5, clients=clients)
+    os.remove(profile)
+    return answer, (before, after)
 
 
-def demonstration(command, demo, folder):
-    """Latency of fetch_page: of the faulty one with its handler made free, and of the fixed one."""
+def measured_capacity(bench):
+    """What the loop itself costs takes a part of the server: its load at 100 % of the work is more."""
+    _, profile = bench.serve(50, seconds=min(2 * bench.times, bench.seconds))
+    answer = bench.ask(profile)
+    os.remove(profile)
+    full = 0.5 * answer['before']['saturates_at_ppm'] / 1e6 if answer['fits'] else 1
+    return min(1, max(0.8, full))
+
+
+def open_arrivals(bench, table):
+    capacity = measured_capacity(bench)
+    for load in LOADS:
+        answer, truths = pair(bench, load * capacity, 0)
+        compare(table, f'open, {load} % load', answer, 'request', truths, OPEN, HIDDEN)
+
+
+def closed_loops(bench, table):
+    for load, words in ((80, 'with pauses'), (0, 'without')):
+        for clients in CLIENTS:
+            answer, truths = pair(bench, load, clients)
+            compare(table, f'{clients} clients {words}', answer, 'request', truths, CLOSED)
+
+
+def full_load(bench, table):
+    """Predicted at 70 % load. True: between the last load whose p99 stays and the first whose p99 grows
+    with the run."""
+    _, profile = bench.serve(70)
+    answer = bench.ask(profile)
+    os.remove(profile)
+    if not answer['fits']:
+        table.refuse('full', answer['reason'])
+        return
+    last = 70
+    for load in range(76, 131, 4):
+        truth, profile = bench.serve(load)
+        os.remove(profile)
+        if truth['p99'] > EXPLODED * bench.seconds * 1e9:
+            table.row('full', 'load', 0.7 * answer['before']['saturates_at_ppm'] / 1e6,
+                      (load + last) / 200, FULL, 'of the work')
+            return
+        last = load
+    table.judge('full', 'p99 exploded at no load up to 130 %', False)
+
+
+def planted(number):
+    """Costs of a program: two or three, of which the largest share is not always what delays most."""
+    chance = random.Random(number)
+    rows = [(chance.uniform(20e3, 60e3), 1), (chance.uniform(200e3, 500e3), chance.uniform(6, 15)),
+            (chance.uniform(600e3, 1500e3), chance.uniform(30, 80))]
+    return rows if chance.random() < 0.6 else rows[:2]
+
+
+def planted_costs(bench, table):
+    names, seconds, first, shares = ('light', 'heavy', 'third'), 1.5, 0, 0
+    asked = 0
+    for number in range(PROGRAMS):
+        costs = planted(number)
+        words = ','.join(f'{ns:.0f}/{one_in:.2f}' for ns, one_in in costs)
+        before, profile = bench.serve(70, seconds=seconds, costs=words)
+        answer = bench.ask(profile, '--all', '--factor', '0')
+        os.remove(profile)
+        truths = []
+        for changed in range(len(costs)):
+            truth, profile = bench.serve(70, 0, seconds, costs=words, changed=changed)
+            os.remove(profile)
+            truths.append(1 - truth['p99'] / before['p99'])
+        if not answer['fits'] or not answer['sites']:
+            table.refuse(f'costs {number}', answer['reason'])
+            continue
+        asked += 1
+        best = max(truths) - 0.03              # what differs by less is equally right
+        share = max(range(len(costs)), key=lambda k: costs[k][0] / costs[k][1])
+        first += truths[names.index(answer['sites'][0]['name'])] >= best
+        shares += truths[share] >= best
+    table.judge('planted costs', f'--all names first what brings most in {first} of {asked} programs; the '
+                f'largest share would in {shares}', first == asked)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def ask_redis(port, count, seconds, pause, rounds):
+    """Clients that wait for a script and pause at random. Latencies in ns, sorted."""
+    chance, poll, clients = random.Random(5), selectors.DefaultSelector(), []
+    script = 'EVAL "local s=0 for i=1,%d do s=s+i end return s" 0\r\n'
+    for k in range(count):
+        s = socket.create_connection(('127.0.0.1', port))
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        poll.register(s, selectors.EVENT_READ, k)
+        clients.append(s)
+    now, found, sent = time.perf_counter(), [], [0.0] * count
+    due, end = [now + chance.expovariate(1 / pause) for _ in clients], now + seconds
+    while (now := time.perf_counter()) < end:
+        for k, s in enumerate(clients):
+            if due[k] <= now:
+                sent[k], due[k] = time.perf_counter(), end + 1
+                s.send((script % (rounds * (5 if chance.random() < 0.1 else 1))).encode())
+        for key, _ in poll.select(max(0, min(min(due), end) - time.perf_counter())):
+            key.fileobj.recv(4096)
+            now = time.perf_counter()
+            found.append((now - sent[key.data]) * 1e9)
+            due[key.data] = now + chance.expovariate(1 / pause)
+    for s in clients:
+        s.close()
+    return sorted(found)
+
+
+def one_redis(bench, name, rounds, seconds):
+    """What clients saw, and the events of the server meanwhile."""
+    port, events = free_port(), os.path.join(bench.folder, name)
+    server = subprocess.Popen([bench.command, 'run', '-o', events + '.profile', 'redis-server', '--port',
+                               str(port), '--save', '', '--appendonly', 'no'], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    pid = None
+    for _ in range(400):
+        try:
+            with socket.create_connection(('127.0.0.1', port)) as s:
+                s.send(b'INFO server\r\n')
+                lines = s.recv(65536).decode().split()
+                pid = [w[11:] for w in lines if w.startswith('process_id:')][0]
+                break
+        except (OSError, IndexError):
+            time.sleep(0.05)
+    recorder = subprocess.Popen([bench.command, 'record', pid, '--for', str(seconds + 2), '-o', events],
+                                stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    seen = ask_redis(port, 8, seconds, 0.08, rounds)
+    recorder.wait()
+    with socket.create_connection(('127.0.0.1', port)) as s:
+        s.send(b'SHUTDOWN NOSAVE\r\n')
+        s.recv(100)
+    server.wait()
+    return {'p50': seen[len(seen) // 2], 'p99': seen[len(seen) * 99 // 100]}, events
+
+
+def redis(bench, table):
+    if not shutil.which('redis-server'):
+        print('| redis | needs redis-server | | | | | |')
+        return
+    before, events = one_redis(bench, 'whole', 200000, 10)
+    after, _ = one_redis(bench, 'half', 100000, 10)
+    plain = bench.ask(events)
+    if not plain['before']['sites']:
+        table.refuse('redis, 8 clients', plain['reason'])
+        return
+    name = max(plain['before']['sites'], key=lambda row: row['count'])['name']
+    compare(table, 'redis, 8 clients', bench.ask(events, '--site', name, '--factor', '0.5'), name,
+            (before, after), CLOSED)
+
+
+def demonstration(bench, table, demo):
+    """Of the faulty one with its handler made free, and of the fixed one, which both measure alike."""
     files = []
     for words in ((), ('fixed',)):
-        subprocess.run([os.path.abspath(demo), '7', *words], cwd=folder, stdout=subprocess.DEVNULL,
-                       check=True)
-        files.append(os.path.join(folder, f'demo{len(files)}.json'))
-        os.rename(os.path.join(folder, 'demo.json'), files[-1])
-    changed = ask(command, files[0], '--site', 'task_handler', '--factor', '0', '--site', 'find_task',
-                  '--factor', '0')
-    fixed = ask(command, files[1])
-    if not (changed['fits'] and fixed['fits']):
-        print('demonstration: refused:', changed['reason'], fixed['reason'])
-        return
-    rows = [site(f, 'fetch_page') for f in (changed['before'], changed['after'], fixed['before'])]
-    for key in ('latency_p50_ns', 'latency_p99_ns', 'delay_p99_ns'):
-        print(f'demonstration, {key}: {rows[0][key]} now, fixed: '
-              f'{cell(rows[1][key], rows[2][key])} us, predicted / true')
+        subprocess.run([os.path.abspath(demo), '7', *words], cwd=bench.folder,
+                       stdout=subprocess.DEVNULL, check=True)
+        files.append(os.path.join(bench.folder, f'demo{len(files)}.json'))
+        os.rename(os.path.join(bench.folder, 'demo.json'), files[-1])
+    changed = bench.ask(files[0], '--site', 'task_handler', '--factor', '0', '--site', 'find_task',
+                        '--factor', '0')
+    fixed = bench.ask(files[1])
+    for answer in (changed, fixed):
+        if not answer['fits']:
+            table.refuse('demonstration', answer['reason'])
+            return
+    rows = [site(f, 'fetch_page') for f in (changed['after'], fixed['before'])]
+    for key in ('latency_p50_ns', 'latency_p99_ns'):
+        table.row('demonstration, fixed', f'{key[8:11]} of fetch_page', rows[0][key], rows[1][key], OPEN)
 
 
 def main():
-    command, server = sys.argv[1:3]
+    command, server = (os.path.abspath(word) for word in sys.argv[1:3])
+    demo = sys.argv[3] if len(sys.argv) > 3 else '-'
     times = float(sys.argv[4]) if len(sys.argv) > 4 else 1
     seconds = float(sys.argv[5]) if len(sys.argv) > 5 else 5
+    parts = sys.argv[6:]
     with tempfile.TemporaryDirectory() as folder:
-        servers(command, os.path.abspath(server), folder, seconds, times)
-        if len(sys.argv) > 3 and sys.argv[3] != '-':
-            demonstration(command, sys.argv[3], folder)
+        bench, table = Bench(command, server, folder, times, seconds), Table()
+        for name, part in (('open', open_arrivals), ('closed', closed_loops), ('full', full_load),
+                           ('costs', planted_costs), ('redis', redis)):
+            if not parts or name in parts:
+                part(bench, table)
+        if demo != '-' and (not parts or 'demo' in parts):
+            demonstration(bench, table, demo)
+        table.end()
 
 
 main()

@@ -12,6 +12,7 @@
 #define UNINSTRUMENTED_MOST 0.20
 #define BLIND_MOST 0.20
 #define NESTED_MOST 0.10
+#define WHOLE_AT_ONCE_MOST 0.15
 #define FOLLOWS_MOST 0.5
 #define CALM_MOST 1.12
 #define CALM_LEAST 0.62
@@ -64,6 +65,24 @@ static bool arrivals_fit(const arrival_model *m, whatif_study *s)
     return true;
 }
 
+/* chroprof run does not know the callbacks of every program: then all that a poll found is one, and
+ * where a poll often finds the next at once, several requests may be in it. */
+static bool parts_known(const whatif_loop *l)
+{
+    static const char whole[] = "code after ";
+    size_t wholes = 0, at_once = 0;
+    for (size_t i = 0; i < l->job_count; i++) {
+        const whatif_site *site = l->jobs[i].site != WHATIF_NONE ? &l->sites[l->jobs[i].site] : NULL;
+        wholes += site != NULL && site->file[0] == '\0' &&
+                  strncmp(site->name, whole, sizeof whole - 1) == 0;
+    }
+    for (size_t i = 0; i < l->iteration_count; i++) {
+        at_once += l->iterations[i].at_once;
+    }
+    return 2 * wholes < l->job_count ||
+           (double)at_once <= WHOLE_AT_ONCE_MOST * (double)l->iteration_count;
+}
+
 /* What the steps themselves tell against the model. */
 static bool steps_fit(whatif_study *s)
 {
@@ -79,6 +98,10 @@ static bool steps_fit(whatif_study *s)
     }
     if (most_finishes(l, s->measured) < WHATIF_FEWEST) {
         return refuse(s, "too few steps: no kind of future finished 100 times in them");
+    }
+    if (!parts_known(l)) {
+        return refuse(s, "all that a poll found is one callback (code after the wait), so how many "
+                         "requests are in it, and what each took, is not known");
     }
     if ((double)(l->uninstrumented_ns + l->untracked_ns) > UNINSTRUMENTED_MOST * elapsed) {
         return refuse(s, "more than 20 % of the time is uninstrumented or untracked, so what a "
