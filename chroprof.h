@@ -16187,6 +16187,13 @@ static void chroprof__tell(chroprof__case *c, const char *text, const uint64_t *
     chroprof__say(&c->said, text, figures);
 }
 
+/* what to do, where that fits: a sentence that breaks off tells nothing, */
+static void chroprof__tell_cure(chroprof__case *c, const char *text)
+{
+    if (strlen(text) < sizeof(c->said.text) - c->said.used)
+        chroprof__tell(c, text, NULL);
+}
+
 /* a name, */
 static void chroprof__tell_name(chroprof__case *c, const char *name, uint32_t most)
 {
@@ -16556,7 +16563,7 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
         chroprof__tell(c, wait.estimated ? " about %T" : " %T", of_ns);
         chroprof__tell(c, within ? " in all." : " of its %T.", of_ns + 1);
     }
-    chroprof__tell(c, words->cure, NULL);
+    chroprof__tell_cure(c, words->cure);
     return true;
 }
 
@@ -16812,7 +16819,7 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
         chroprof__tell_wait(&c, &wait);
         chroprof__tell(&c, wait.estimated ? " for about %T." : " for %T.", &wait.total_ns);
-        chroprof__tell(&c, chroprof__words_of(&wait)->cure, NULL);
+        chroprof__tell_cure(&c, chroprof__words_of(&wait)->cure);
     } else {
         chroprof__tell(&c, "waited or was preempted for the rest.", NULL);
         chroprof__tell(&c, cures[chroprof__others_cpu(q, r->id)], NULL);
@@ -16929,7 +16936,7 @@ static bool chroprof__tell_hang_wait(const chroprof__inquiry *q, chroprof__case 
     chroprof__tell(c, " For about %T of it, it ", ns);
     chroprof__tell_wait(c, &wait);
     chroprof__tell(c, ".", NULL);
-    chroprof__tell(c, words->cure, NULL);
+    chroprof__tell_cure(c, words->cure);
     return true;
 }
 

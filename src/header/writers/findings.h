@@ -42,7 +42,7 @@ static bool chroprof__tell_hang_wait(const chroprof__inquiry *q, chroprof__case 
     chroprof__tell(c, " For about %T of it, it ", ns);
     chroprof__tell_wait(c, &wait);
     chroprof__tell(c, ".", NULL);
-    chroprof__tell(c, words->cure, NULL);
+    chroprof__tell_cure(c, words->cure);
     return true;
 }
 

@@ -84,7 +84,7 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
         chroprof__tell_wait(&c, &wait);
         chroprof__tell(&c, wait.estimated ? " for about %T." : " for %T.", &wait.total_ns);
-        chroprof__tell(&c, chroprof__words_of(&wait)->cure, NULL);
+        chroprof__tell_cure(&c, chroprof__words_of(&wait)->cure);
     } else {
         chroprof__tell(&c, "waited or was preempted for the rest.", NULL);
         chroprof__tell(&c, cures[chroprof__others_cpu(q, r->id)], NULL);

@@ -142,7 +142,7 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
         chroprof__tell(c, wait.estimated ? " about %T" : " %T", of_ns);
         chroprof__tell(c, within ? " in all." : " of its %T.", of_ns + 1);
     }
-    chroprof__tell(c, words->cure, NULL);
+    chroprof__tell_cure(c, words->cure);
     return true;
 }
 

@@ -138,6 +138,13 @@ static void chroprof__tell(chroprof__case *c, const char *text, const uint64_t *
     chroprof__say(&c->said, text, figures);
 }
 
+/* what to do, where that fits: a sentence that breaks off tells nothing, */
+static void chroprof__tell_cure(chroprof__case *c, const char *text)
+{
+    if (strlen(text) < sizeof(c->said.text) - c->said.used)
+        chroprof__tell(c, text, NULL);
+}
+
 /* a name, */
 static void chroprof__tell_name(chroprof__case *c, const char *name, uint32_t most)
 {
