@@ -1313,7 +1313,7 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
-/* The same for a program whose end you have just seen, as its parent does: unless it closed its
+/* A snapshot of a program whose end you have just seen, as its parent does: unless it closed its
  * profile, what was on top is charged up to now, and totals.living is true. */
 CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
                                                      void *memory, size_t size);
@@ -1457,9 +1457,10 @@ CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site
  * it pauses. Optional. */
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
-/* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
- * but at the earliest since it paused or was created. The ring tells what was on top since then;
- * what it no longer holds is blamed on the loop. Leaves two steps: how late, and the ready. */
+/* A future is ready, reported late: it could run since `when` (in clock ticks of chroprof_now, when
+ * <= now), but at the earliest since it paused or was created. The ring tells what was on top since
+ * then; what it no longer holds is blamed on the loop. It leaves two steps: how late,
+ * and the ready. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */
@@ -1521,9 +1522,10 @@ CHROPROF_API void chroprof_exiting(chroprof *p, uint64_t since);
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
 
-/* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
- * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
- * may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more than 2^62 ns. */
+/* A wait inside a task of a program that somebody else watches: adds site, call, within, count,
+ * total_ns and longest_ns of the row, which reports then call estimates. Also on a view, whose
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more
+ * than 2^62 ns. */
 CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
 
 /* The code that held the loop where a site only tells which wait came before, as symbols tell:
@@ -1557,7 +1559,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
 
-/* The same with a native stack that somebody else took: an observer, a port, a JIT. addresses:
+/* A sample with a native stack that somebody else took: an observer, a port, a JIT. addresses:
  * innermost first; the first one is that of the instruction, the others are return addresses. A 0
  * stands for the tasks that run: what comes after it called them; without one they are outermost.
  * Of more than some 50 the middle is left out, and says so. Which modules they are of: see
@@ -1598,10 +1600,11 @@ CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t
  * Cost: the paths of the site, each x depth. */
 CHROPROF_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out);
 
-/* The same of a path. Cost: the paths below it, each x depth. */
+/* One path by its number, as chroprof_read_rank has a site. Cost: the paths below it, each x
+ * depth. */
 CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The same without the paths below, so with_children_ns is exec_ns. Paths are numbered from 3 on
+/* One path without those below, so with_children_ns is exec_ns. Paths are numbered from 3 on
  * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
@@ -1669,7 +1672,7 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
 /* Time windows, oldest first. Cost: paths + sites x max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
-/* The same, beginning with window number first. The sums of all busy, idle and other times are
+/* Windows, beginning with number first. The sums of all busy, idle and other times are
  * those of chroprof_totals: what one window loses by rounding, a later one gains. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
@@ -1680,7 +1683,7 @@ CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chr
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
-/* The same, beginning with window number first. */
+/* Windows of a site, beginning with number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
@@ -1691,7 +1694,7 @@ CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site,
 CHROPROF_API size_t chroprof_next_windows(const chroprof *p, chroprof_windows_cursor *cursor,
                                           chroprof_window *out, size_t capacity);
 
-/* The same of one site. */
+/* The next windows of one site, as chroprof_next_windows has them. */
 CHROPROF_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t site,
                                                chroprof_windows_cursor *cursor, uint64_t *exec_ns,
                                                size_t capacity);
@@ -1825,8 +1828,8 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p);
  * call; it leaves a handler that is not the sampler's alone. */
 CHROPROF_API void chroprof_sampler_halt(chroprof *p);
 
-/* So many of the waits that samples cut short went on unnoticed: totals.interrupted is without
- * them. */
+/* Tells how many of the waits that samples cut short went on unnoticed: totals.interrupted is
+ * without them. */
 CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
@@ -1847,8 +1850,8 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
                                 void *user);
 
 #ifndef CHROPROF_NO_STDIO
-/* The same into a stream. Color and width of the text report follow the terminal, if it is one.
- * Returns 0, or -1 with errno set; EINVAL if out is NULL. */
+/* Writes a report into a stream. Color and width of the text report follow the terminal, if it is
+ * one. Returns 0, or -1 with errno set; EINVAL if out is NULL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
@@ -2818,7 +2821,7 @@ typedef struct chroprof__slow_entry {
     chroprof__slow_part blames[CHROPROF_SLOW_BLAMES];    /* the largest first; 0: none */
 } chroprof__slow_entry;
 
-/* Those of a site, the slowest first. The first half is of the run, the rest of the last minutes,
+/* The slowest futures of a site. The first half is of the run, the rest of the last minutes,
  * because it goes when it is old. */
 enum { CHROPROF__SLOW_OF_RUN = 4, CHROPROF__SLOW_ROWS = 8 };
 typedef struct chroprof__slow_group {
@@ -2912,8 +2915,8 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
-/* The same of a path, as it was begun last: most begin at one place, and then two words of the
- * stack say so. Frames that were pushed since then have this note. */
+/* Whom a path was begun by last: most begin at one place, and then two words of the stack
+ * say so. Frames that were pushed since then have this note. */
 typedef struct chroprof__caller {
     uint64_t base;             /* the stack pointer; 0: nobody is known again by this */
     uint64_t at[2], product;   /* where return addresses stood, or one; what they were */
@@ -3656,7 +3659,7 @@ static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return bytes;
 }
 
-/* The same with another capacity of one of them. */
+/* Bytes of all tables with another capacity of one of them. */
 static uint64_t chroprof__bytes_with(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint32_t table,
                                      uint32_t other)
 {
@@ -3948,7 +3951,7 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     row->latency_max = row->missed = 0;
 }
 
-/* The same of the loop's own. */
+/* Empties the histograms of callbacks and iterations. */
 static void chroprof__lengths_clear(const chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -4163,7 +4166,7 @@ CHROPROF__INLINE bool chroprof__is_shortest(const chroprof__core *c, const chrop
     return slice < ((const uint64_t *)c)[row->counts];
 }
 
-/* Such a slice is counted at once. */
+/* A slice that is the shortest of its site is counted at once. */
 CHROPROF__COLD void chroprof__count_shortest(const chroprof *p, const chroprof__path_row *row,
                                              uint64_t slice)
 {
@@ -5451,7 +5454,7 @@ static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, ui
     return k;
 }
 
-/* The same, made if need be; UINT32_MAX: the table is full. A node is whole before it is counted,
+/* Finds a node, or makes it; UINT32_MAX: the table is full. A node is whole before it is counted,
  * so the tree is good whenever somebody looks. The last row is for a marker. */
 static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
 {
@@ -5876,7 +5879,7 @@ static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t p
     return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
-/* So many signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
+/* Signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
  * the slots in which as many are to be expected, but not far; each one that is met stands for so
  * many more that 8 a timer signal is the mean. The next draw goes on from there, so each has its
  * turn. */
@@ -6138,8 +6141,8 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
     return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
-/* The same of the ring: it begins anew, or rows of this iteration would be overwritten, or this is
- * a forked child. */
+/* Looks at the ring. False: it begins anew, or rows of this iteration would be overwritten, or this
+ * is a forked child. Then the event takes the slow path. */
 CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment *m)
 {
     m->next_row = c->next_row;
@@ -7534,7 +7537,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     chroprof__uncover(p, c, frame);
 }
 
-/* The same for any frame. */
+/* Ends the top frame, whatever it is. */
 CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t)
 {
     const chroprof__frame_row *frame = p->frames + c->depth;
@@ -7749,7 +7752,7 @@ CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame_ro
     slot->frame = (uint16_t)frame->depth;
 }
 
-/* The same for a frame that was pushed plain, of a slot without one. */
+/* Binds a frame that was pushed plain to a slot without one. */
 CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
                                            chroprof__frame_row *frame, chroprof__future_row *slot,
                                            uint64_t id)
@@ -8175,8 +8178,8 @@ CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, 
 }
 #endif
 
-/* The same of the row at so many bytes from the core. What the moment says of the stack is read
- * again: no fast path has to keep it. */
+/* Is the stack as the row of callers at so many bytes from the core has it? What the moment says
+ * of the stack is read again: no fast path has to keep it. */
 CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
                                                 uint64_t base, chroprof__moment *m)
 {
@@ -8336,7 +8339,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
         frame[-1].start += length;
 }
 
-/* The same for a frame of a future. Returns its slice. */
+/* The slice and the activation of a plain frame of a future end. Returns the slice. */
 CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c,
                                             chroprof__path_row *row, chroprof__frame_row *frame,
                                             bool base, uint64_t t)
@@ -8352,7 +8355,7 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
     return slice;
 }
 
-/* The same for a frame of a call. */
+/* The slice and the activation of a plain frame of a call end. Returns the slice. */
 CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core *c,
                                               chroprof__path_row *row, chroprof__frame_row *frame,
                                               bool base, uint64_t t, uint64_t length)
@@ -8397,7 +8400,7 @@ CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__cor
         chroprof__carry_and_close(p, full);
 }
 
-/* The same, and the event goes on. */
+/* Counts a slice in the middle of an event. */
 CHROPROF__INLINE void chroprof__count_slice(const chroprof *p, chroprof__core *c,
                                             const chroprof__path_row *row, uint64_t slice)
 {
@@ -10626,7 +10629,7 @@ static bool chroprof__is_string(const chroprof__core *c, uint32_t offset)
            (offset == 0 || chroprof__string(c, offset)[-1] == '\0');
 }
 
-/* And is no longer than those that we write. The last NUL has been looked at. */
+/* A string of ours, no longer than those that we write. The last NUL has been looked at. */
 static bool chroprof__is_text(const chroprof__core *c, uint32_t offset)
 {
     size_t left = (size_t)c->tables[CHROPROF_TABLE_STRINGS].used - offset;
@@ -12221,7 +12224,8 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
  * lets time go on if it is, and by >>map. */
 
 #ifdef CHROPROF__MAPS
-/* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
+/* Has a process ended? Its first thread alone may have. Its memory and locks may take seconds to
+ * go. */
 static bool chroprof__has_left(const chroprof__process *now)
 {
     return (now->state == 'Z' || now->exiting) && now->threads < 2;
@@ -13043,7 +13047,7 @@ static void chroprof__histograms_since(const chroprof__since *s)
     }
 }
 
-/* The same of callbacks and iterations. Without percentiles their maxima stay. */
+/* Takes older callbacks and iterations away. Without percentiles their maxima stay. */
 static void chroprof__lengths_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
@@ -16316,7 +16320,7 @@ static bool chroprof__outlives(const chroprof__inquiry *q, const chroprof_rank *
     return old > count / 2;
 }
 
-/* Those that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
+/* Futures that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
  * if they come all over the run, and stay where others finish soon, or if next to none finishes:
  * 300 are no set of servers and timers. */
 static bool chroprof__leaks(const chroprof__inquiry *q, const chroprof_rank *r, uint64_t late)
@@ -16769,7 +16773,7 @@ static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_ran
     return r->exec_ns / (s.period_ns ? s.period_ns : q->work / s.samples + 1);
 }
 
-/* So many know of half of a time within 15 points. */
+/* From so many samples on half of a time is known within 15 points. */
 enum { CHROPROF__ENOUGH_SAMPLES = 50 };
 
 /* Did the other tasks get the processor all the time that they held the loop? Not known: too few
@@ -17409,7 +17413,7 @@ static void chroprof__find_spin(chroprof__inquiry *q)
         chroprof__tell_spin(q, awake, figures);
 }
 
-/* So short a profile is mostly the program's start. */
+/* A profile that is too short to tell more: it is mostly the program's start. */
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
@@ -17651,7 +17655,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 
-/* Those of a list, in its order; one text, as pointers would be data that a loader has to fill
+/* The words of a list, in its order; one text, as pointers would be data that a loader has to fill
  * in. */
 CHROPROF__UNUSED static const char chroprof__path_words[] =
     CHROPROF__PATH_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_NAME,
@@ -17905,7 +17909,7 @@ static bool chroprof__in_ranges(const chroprof__code_range *ranges, size_t count
     return false;
 }
 
-/* Those that are shown as others, see chroprof__show_code, take one column. */
+/* Columns of a character. One that is shown as another, see chroprof__show_code, takes one. */
 static uint32_t chroprof__code_columns(uint32_t code)
 {
     if (code < 0x300 || chroprof__steers(code))
@@ -20512,8 +20516,8 @@ enum {
     CHROPROF__STRING_NAME = 11, CHROPROF__STRING_PROGRAM = 12, CHROPROF__STRING_SITES = 13
 };
 
-/* These make a message: each puts something at a place and returns where it ends. Fields are below
- * 16, so a key is one byte. */
+/* The following functions make a message: each puts something at a place and returns where it ends.
+ * Fields are below 16, so a key is one byte. */
 static char *chroprof__proto_value(char *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -20643,7 +20647,7 @@ static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const c
     }
 }
 
-/* Its location and its function. */
+/* The location of a site, and its function. */
 static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
 {
     char bytes[96], *location = bytes + 2, *function, *end;

@@ -470,7 +470,7 @@ TEST(samples_that_a_merged_timeline_drops_are_counted)
     CHECK_EQ(rank_of(&all, sites[1].name).cpu_ns, 200 * 100);
     CHECK_EQ(s.dropped, 800 - weight);
     o.max_samples = 0;
-    CHECK_EQ(chroprof_init(&none, sum.bytes, 9216, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_init(&none, sum.bytes, CHROPROF_MEMORY_MIN + 320, &o), CHROPROF_OK);
     CHECK_EQ(chroprof_merge(&none, &p), CHROPROF_OK);
     CHECK_EQ(table_of(&none, CHROPROF_TABLE_SAMPLES).dropped, 400);
 }

@@ -175,7 +175,7 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     row->latency_max = row->missed = 0;
 }
 
-/* The same of the loop's own. */
+/* Empties the histograms of callbacks and iterations. */
 static void chroprof__lengths_clear(const chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -390,7 +390,7 @@ CHROPROF__INLINE bool chroprof__is_shortest(const chroprof__core *c, const chrop
     return slice < ((const uint64_t *)c)[row->counts];
 }
 
-/* Such a slice is counted at once. */
+/* A slice that is the shortest of its site is counted at once. */
 CHROPROF__COLD void chroprof__count_shortest(const chroprof *p, const chroprof__path_row *row,
                                              uint64_t slice)
 {

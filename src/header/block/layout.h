@@ -204,7 +204,7 @@ static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return bytes;
 }
 
-/* The same with another capacity of one of them. */
+/* Bytes of all tables with another capacity of one of them. */
 static uint64_t chroprof__bytes_with(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint32_t table,
                                      uint32_t other)
 {

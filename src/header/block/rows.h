@@ -252,7 +252,7 @@ typedef struct chroprof__slow_entry {
     chroprof__slow_part blames[CHROPROF_SLOW_BLAMES];    /* the largest first; 0: none */
 } chroprof__slow_entry;
 
-/* Those of a site, the slowest first. The first half is of the run, the rest of the last minutes,
+/* The slowest futures of a site. The first half is of the run, the rest of the last minutes,
  * because it goes when it is old. */
 enum { CHROPROF__SLOW_OF_RUN = 4, CHROPROF__SLOW_ROWS = 8 };
 typedef struct chroprof__slow_group {
@@ -346,8 +346,8 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
-/* The same of a path, as it was begun last: most begin at one place, and then two words of the
- * stack say so. Frames that were pushed since then have this note. */
+/* Whom a path was begun by last: most begin at one place, and then two words of the stack
+ * say so. Frames that were pushed since then have this note. */
 typedef struct chroprof__caller {
     uint64_t base;             /* the stack pointer; 0: nobody is known again by this */
     uint64_t at[2], product;   /* where return addresses stood, or one; what they were */

@@ -173,7 +173,7 @@ static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t p
     return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
-/* So many signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
+/* Signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
  * the slots in which as many are to be expected, but not far; each one that is met stands for so
  * many more that 8 a timer signal is the mean. The next draw goes on from there, so each has its
  * turn. */

@@ -51,7 +51,7 @@ static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, ui
     return k;
 }
 
-/* The same, made if need be; UINT32_MAX: the table is full. A node is whole before it is counted,
+/* Finds a node, or makes it; UINT32_MAX: the table is full. A node is whole before it is counted,
  * so the tree is good whenever somebody looks. The last row is for a marker. */
 static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
 {

@@ -143,7 +143,7 @@ static void chroprof__histograms_since(const chroprof__since *s)
     }
 }
 
-/* The same of callbacks and iterations. Without percentiles their maxima stay. */
+/* Takes older callbacks and iterations away. Without percentiles their maxima stay. */
 static void chroprof__lengths_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;

@@ -9,7 +9,8 @@
  * lets time go on if it is, and by >>map. */
 
 #ifdef CHROPROF__MAPS
-/* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
+/* Has a process ended? Its first thread alone may have. Its memory and locks may take seconds to
+ * go. */
 static bool chroprof__has_left(const chroprof__process *now)
 {
     return (now->state == 'Z' || now->exiting) && now->threads < 2;

@@ -67,8 +67,8 @@ CHROPROF__INLINE bool chroprof__is_caller(const chroprof__core *c, uint64_t at, 
 }
 #endif
 
-/* The same of the row at so many bytes from the core. What the moment says of the stack is read
- * again: no fast path has to keep it. */
+/* Is the stack as the row of callers at so many bytes from the core has it? What the moment says
+ * of the stack is read again: no fast path has to keep it. */
 CHROPROF__INLINE bool chroprof__is_known_caller(const chroprof__core *c, uint32_t at,
                                                 uint64_t base, chroprof__moment *m)
 {

@@ -198,7 +198,7 @@ CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame_ro
     slot->frame = (uint16_t)frame->depth;
 }
 
-/* The same for a frame that was pushed plain, of a slot without one. */
+/* Binds a frame that was pushed plain to a slot without one. */
 CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
                                            chroprof__frame_row *frame, chroprof__future_row *slot,
                                            uint64_t id)

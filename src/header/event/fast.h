@@ -155,7 +155,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
         frame[-1].start += length;
 }
 
-/* The same for a frame of a future. Returns its slice. */
+/* The slice and the activation of a plain frame of a future end. Returns the slice. */
 CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c,
                                             chroprof__path_row *row, chroprof__frame_row *frame,
                                             bool base, uint64_t t)
@@ -171,7 +171,7 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
     return slice;
 }
 
-/* The same for a frame of a call. */
+/* The slice and the activation of a plain frame of a call end. Returns the slice. */
 CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core *c,
                                               chroprof__path_row *row, chroprof__frame_row *frame,
                                               bool base, uint64_t t, uint64_t length)
@@ -216,7 +216,7 @@ CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__cor
         chroprof__carry_and_close(p, full);
 }
 
-/* The same, and the event goes on. */
+/* Counts a slice in the middle of an event. */
 CHROPROF__INLINE void chroprof__count_slice(const chroprof *p, chroprof__core *c,
                                             const chroprof__path_row *row, uint64_t slice)
 {

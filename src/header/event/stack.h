@@ -258,7 +258,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     chroprof__uncover(p, c, frame);
 }
 
-/* The same for any frame. */
+/* Ends the top frame, whatever it is. */
 CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t)
 {
     const chroprof__frame_row *frame = p->frames + c->depth;

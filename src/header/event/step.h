@@ -32,8 +32,8 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
     return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
-/* The same of the ring: it begins anew, or rows of this iteration would be overwritten, or this is
- * a forked child. */
+/* Looks at the ring. False: it begins anew, or rows of this iteration would be overwritten, or this
+ * is a forked child. Then the event takes the slow path. */
 CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment *m)
 {
     m->next_row = c->next_row;

@@ -22,9 +22,10 @@ CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site
  * it pauses. Optional. */
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
-/* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
- * but at the earliest since it paused or was created. The ring tells what was on top since then;
- * what it no longer holds is blamed on the loop. Leaves two steps: how late, and the ready. */
+/* A future is ready, reported late: it could run since `when` (in clock ticks of chroprof_now, when
+ * <= now), but at the earliest since it paused or was created. The ring tells what was on top since
+ * then; what it no longer holds is blamed on the loop. It leaves two steps: how late,
+ * and the ready. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */
@@ -86,9 +87,10 @@ CHROPROF_API void chroprof_exiting(chroprof *p, uint64_t since);
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
 
-/* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
- * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
- * may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more than 2^62 ns. */
+/* A wait inside a task of a program that somebody else watches: adds site, call, within, count,
+ * total_ns and longest_ns of the row, which reports then call estimates. Also on a view, whose
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more
+ * than 2^62 ns. */
 CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
 
 /* The code that held the loop where a site only tells which wait came before, as symbols tell:
@@ -122,7 +124,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
 
-/* The same with a native stack that somebody else took: an observer, a port, a JIT. addresses:
+/* A sample with a native stack that somebody else took: an observer, a port, a JIT. addresses:
  * innermost first; the first one is that of the instruction, the others are return addresses. A 0
  * stands for the tasks that run: what comes after it called them; without one they are outermost.
  * Of more than some 50 the middle is left out, and says so. Which modules they are of: see

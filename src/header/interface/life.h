@@ -46,7 +46,7 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
-/* The same for a program whose end you have just seen, as its parent does: unless it closed its
+/* A snapshot of a program whose end you have just seen, as its parent does: unless it closed its
  * profile, what was on top is charged up to now, and totals.living is true. */
 CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
                                                      void *memory, size_t size);

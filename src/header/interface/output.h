@@ -15,8 +15,8 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
                                 void *user);
 
 #ifndef CHROPROF_NO_STDIO
-/* The same into a stream. Color and width of the text report follow the terminal, if it is one.
- * Returns 0, or -1 with errno set; EINVAL if out is NULL. */
+/* Writes a report into a stream. Color and width of the text report follow the terminal, if it is
+ * one. Returns 0, or -1 with errno set; EINVAL if out is NULL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 

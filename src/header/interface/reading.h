@@ -20,10 +20,11 @@ CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t
  * Cost: the paths of the site, each x depth. */
 CHROPROF_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out);
 
-/* The same of a path. Cost: the paths below it, each x depth. */
+/* One path by its number, as chroprof_read_rank has a site. Cost: the paths below it, each x
+ * depth. */
 CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The same without the paths below, so with_children_ns is exec_ns. Paths are numbered from 3 on
+/* One path without those below, so with_children_ns is exec_ns. Paths are numbered from 3 on
  * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
@@ -91,7 +92,7 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
 /* Time windows, oldest first. Cost: paths + sites x max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
-/* The same, beginning with window number first. The sums of all busy, idle and other times are
+/* Windows, beginning with number first. The sums of all busy, idle and other times are
  * those of chroprof_totals: what one window loses by rounding, a later one gains. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
@@ -102,7 +103,7 @@ CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chr
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
-/* The same, beginning with window number first. */
+/* Windows of a site, beginning with number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
@@ -113,7 +114,7 @@ CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site,
 CHROPROF_API size_t chroprof_next_windows(const chroprof *p, chroprof_windows_cursor *cursor,
                                           chroprof_window *out, size_t capacity);
 
-/* The same of one site. */
+/* The next windows of one site, as chroprof_next_windows has them. */
 CHROPROF_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t site,
                                                chroprof_windows_cursor *cursor, uint64_t *exec_ns,
                                                size_t capacity);

@@ -56,8 +56,8 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p);
  * call; it leaves a handler that is not the sampler's alone. */
 CHROPROF_API void chroprof_sampler_halt(chroprof *p);
 
-/* So many of the waits that samples cut short went on unnoticed: totals.interrupted is without
- * them. */
+/* Tells how many of the waits that samples cut short went on unnoticed: totals.interrupted is
+ * without them. */
 CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its

@@ -211,7 +211,7 @@ static bool chroprof__is_string(const chroprof__core *c, uint32_t offset)
            (offset == 0 || chroprof__string(c, offset)[-1] == '\0');
 }
 
-/* And is no longer than those that we write. The last NUL has been looked at. */
+/* A string of ours, no longer than those that we write. The last NUL has been looked at. */
 static bool chroprof__is_text(const chroprof__core *c, uint32_t offset)
 {
     size_t left = (size_t)c->tables[CHROPROF_TABLE_STRINGS].used - offset;

@@ -69,7 +69,7 @@ static bool chroprof__in_ranges(const chroprof__code_range *ranges, size_t count
     return false;
 }
 
-/* Those that are shown as others, see chroprof__show_code, take one column. */
+/* Columns of a character. One that is shown as another, see chroprof__show_code, takes one. */
 static uint32_t chroprof__code_columns(uint32_t code)
 {
     if (code < 0x300 || chroprof__steers(code))

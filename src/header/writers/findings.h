@@ -515,7 +515,7 @@ static void chroprof__find_spin(chroprof__inquiry *q)
         chroprof__tell_spin(q, awake, figures);
 }
 
-/* So short a profile is mostly the program's start. */
+/* A profile that is too short to tell more: it is mostly the program's start. */
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;

@@ -44,7 +44,7 @@ static bool chroprof__outlives(const chroprof__inquiry *q, const chroprof_rank *
     return old > count / 2;
 }
 
-/* Those that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
+/* Futures that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
  * if they come all over the run, and stay where others finish soon, or if next to none finishes:
  * 300 are no set of servers and timers. */
 static bool chroprof__leaks(const chroprof__inquiry *q, const chroprof_rank *r, uint64_t late)

@@ -34,7 +34,7 @@ static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_ran
     return r->exec_ns / (s.period_ns ? s.period_ns : q->work / s.samples + 1);
 }
 
-/* So many know of half of a time within 15 points. */
+/* From so many samples on half of a time is known within 15 points. */
 enum { CHROPROF__ENOUGH_SAMPLES = 50 };
 
 /* Did the other tasks get the processor all the time that they held the loop? Not known: too few

@@ -135,7 +135,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 
-/* Those of a list, in its order; one text, as pointers would be data that a loader has to fill
+/* The words of a list, in its order; one text, as pointers would be data that a loader has to fill
  * in. */
 CHROPROF__UNUSED static const char chroprof__path_words[] =
     CHROPROF__PATH_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_NAME,

@@ -25,8 +25,8 @@ enum {
     CHROPROF__STRING_NAME = 11, CHROPROF__STRING_PROGRAM = 12, CHROPROF__STRING_SITES = 13
 };
 
-/* These make a message: each puts something at a place and returns where it ends. Fields are below
- * 16, so a key is one byte. */
+/* The following functions make a message: each puts something at a place and returns where it ends.
+ * Fields are below 16, so a key is one byte. */
 static char *chroprof__proto_value(char *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -156,7 +156,7 @@ static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const c
     }
 }
 
-/* Its location and its function. */
+/* The location of a site, and its function. */
 static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
 {
     char bytes[96], *location = bytes + 2, *function, *end;
