@@ -192,6 +192,36 @@ tells() {
     else fail "$1" "$first"; fi
 }
 
+# one thread that does not give up the interpreter's lock, while the loop wants it
+cat >"$scratch/gil.py" <<'PY'
+import asyncio, re, threading
+
+def grind():
+    for i in range(4):
+        re.match(r"^(a|aa)+$", "a" * 29 + "b")
+
+async def main():
+    await asyncio.sleep(0.1)
+    thread = threading.Thread(target=grind)
+    thread.start()
+    while thread.is_alive():
+        await asyncio.sleep(0.01)
+
+asyncio.run(main())
+PY
+if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
+    skip run_gil "the system does not tell what threads wait for"
+else
+    for again in 1 2 3; do
+        timeout 120 "$command" run -o "$scratch/gil.profile" $python "$scratch/gil.py" \
+            >"$scratch/said" 2>"$scratch/err" </dev/null
+        "$command" dump --format json "$scratch/gil.profile" >"$scratch/json" 2>"$scratch/log"
+        ! grep -q '"call":"gil"' "$scratch/json" || break
+    done
+    if grep -q '"call":"gil"' "$scratch/json"; then ok run_gil; else
+        fail run_gil "$(head -n 6 "$scratch/err" | tr '\n' '|')"; fi
+fi
+
 profiled $python "$scratch/app.py" client 2
 tells run_client "get_user (app.py:$(line_of 'return urllib')) waits in recv"
 profiled -o "$scratch/profile" $python "$scratch/app.py" regular 2

@@ -243,13 +243,31 @@ static bool is_of_python(const call *one)
            strstr(name, "+0x") != NULL;
 }
 
+static bool begins_with(json_text text, const char *begin)
+{
+    const size_t length = strlen(begin);
+    return text.length >= length && memcmp(text.bytes, begin, length) == 0;
+}
+
+/* GObject's functions between one that emits a signal and those that it is for. */
+static bool is_dispatcher(const call *one)
+{
+    static const char *const begins[] = { "g_signal_emit", "g_closure_invoke", "g_cclosure_marshal",
+                                          "g_type_class_meta_marshal" };
+    bool found = false;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        found = found || begins_with(one->name, begins[i]);
+    }
+    return found && begins_with(one->frame->module, "libgobject-");
+}
+
 static bool has_name(const cause *c, const call *one)
 {
     static const char trampoline[] = "Builtins_";      /* V8's, between functions in JavaScript */
     bool through = one->name.length >= sizeof trampoline - 1 &&
                    memcmp(one->name.bytes, trampoline, sizeof trampoline - 1) == 0;
     return one->frame->native && one->name.length > 0 && !one->frame->own && !through &&
-           !(c->python && is_of_python(one)) && !code_is_ours(one->frame);
+           !is_dispatcher(one) && !(c->python && is_of_python(one)) && !code_is_ours(one->frame);
 }
 
 /* Does the C library call it, outside of which nothing else is known? Then it is main, or that of a

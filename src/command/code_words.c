@@ -73,7 +73,8 @@ static const struct {
     { "quota", " is held back by its CPU quota", " (its CPU quota)" },
     { "page faults", " waits for pages from a disk", " (page faults)" },
     { "stopped", " was stopped by a signal", " (stopped)" },
-    { "futex", " waits for another thread, or its lock", " (a lock)" }
+    { "futex", " waits for another thread, or its lock", " (a lock)" },
+    { "gil", " waits for the GIL, Python's lock", " (the GIL)" }
 };
 
 void code_wait_words(const char *call, char *out, size_t size)
@@ -90,7 +91,7 @@ bool code_is_call(json_text call)
 {
     for (size_t i = 0; i < sizeof code_waits / sizeof code_waits[0]; i++) {
         if (json_is(call, code_waits[i].call)) {
-            return json_is(call, "futex");
+            return json_is(call, "futex") || json_is(call, "gil");
         }
     }
     return true;

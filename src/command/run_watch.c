@@ -265,6 +265,15 @@ static bool is_python(const watched *w)
     return access(names, F_OK) == 0;
 }
 
+/* A thread that waits for another one may only wait to run Python. */
+static const char *reason_in_python(watched *w, const char *reason)
+{
+    char text[256];
+    return reason != NULL && strcmp(reason, "futex") == 0 && is_python(w) &&
+           read_text(w->call, text, sizeof text) && run_within_is_gil(&w->within, text)
+           ? "gil" : reason;
+}
+
 /* Whose sleep it is. */
 static void find_within(watched *w, const char *call, char *within)
 {
@@ -379,7 +388,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
     if (off_ns < WATCH_LEAST_NS) {
         return;                             /* the next look tells more */
     }
-    reason = reason_of(w, &own);
+    reason = reason_in_python(w, reason_of(w, &own));
     if (reason != NULL && !w->asked) {
         w->asked = true;
         w->site = site_now(w);

@@ -42,12 +42,9 @@ static bool is_still(const run_within *w, const char *call)
     return strcmp(now, call) == 0;
 }
 
-/* The functions that called each other; 0: nobody knows all of them. */
-static size_t read_stack(const run_within *w, const char *call, uint64_t stack, uint64_t code,
-                         uint64_t *frames)
+/* Into image; false: it has moved meanwhile. */
+static bool copy_stack(const run_within *w, const char *call, uint64_t stack, uint64_t code)
 {
-    uint64_t tops[ATTACH_NATIVE];
-    size_t count;
     if (unwound != w->process) {
         attach_unwind_end();
         (void)attach_unwind_begin(w->process);
@@ -59,11 +56,15 @@ static size_t read_stack(const run_within *w, const char *call, uint64_t stack, 
     image.frame = 0;
     image.call = image.left = -1;
     image.copied = attach_read(w->process, stack, image.copy, sizeof image.copy);
-    if (image.copied == 0 || !is_still(w, call)) {
-        return 0;
-    }
-    count = attach_unwind_asleep(&image, frames, tops);
-    return count;
+    return image.copied > 0 && is_still(w, call);
+}
+
+/* The functions that called each other; 0: nobody knows all of them. */
+static size_t read_stack(const run_within *w, const char *call, uint64_t stack, uint64_t code,
+                         uint64_t *frames)
+{
+    uint64_t tops[ATTACH_NATIVE];
+    return copy_stack(w, call, stack, code) ? attach_unwind_asleep(&image, frames, tops) : 0;
 }
 
 void run_within_idle(run_within *w, const char *call)
@@ -211,6 +212,44 @@ void run_within_name(run_within *w, const char *call, bool python, char *out)
     w->places[w->next].code = code;
     memcpy(w->places[w->next].name, out, WITHIN_NAME);
     w->next = (w->next + 1) % WITHIN_PLACES;
+}
+
+/* >>the interpreter's lock: it alone is waited for by a condition, of CPython 3.11 */
+
+static bool is_condition(uint64_t at)
+{
+    const char *name = attach_symbol(at);
+    name = name != NULL ? name + strspn(name, "_") : "";
+    return strcmp(name, "pthread_cond_timedwait") == 0 || strcmp(name, "pthread_cond_clockwait") == 0;
+}
+
+static bool is_interpreter(uint64_t at)
+{
+    attach_module m;
+    const char *name = attach_find(at, &m) ? strrchr(m.path, '/') : NULL;
+    return name != NULL && (strncmp(name, "/python3", 8) == 0 || strncmp(name, "/libpython3", 11) == 0);
+}
+
+bool run_within_is_gil(run_within *w, const char *call)
+{
+    uint64_t frames[ATTACH_NATIVE];
+    uint64_t tops[ATTACH_NATIVE];
+    uint64_t stack;
+    uint64_t code;
+    if (!read_registers(call, &stack, &code)) {
+        return false;
+    }
+    if (stack != w->gil_stack || code != w->gil_code) {
+        const size_t count = copy_stack(w, call, stack, code) ? attach_unwind(&image, frames, tops)
+                                                              : 0;
+        w->gil = false;
+        for (size_t i = 1; i + 1 < count && i < 4; i++) {
+            w->gil = w->gil || (is_condition(frames[i] - 1) && is_interpreter(frames[i + 1] - 1));
+        }
+        w->gil_stack = count > 0 ? stack : 0;
+        w->gil_code = code;
+    }
+    return w->gil;
 }
 
 #endif

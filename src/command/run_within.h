@@ -26,6 +26,8 @@ typedef struct run_within {
         char name[WITHIN_NAME];
     } places[WITHIN_PLACES];
     unsigned next;
+    uint64_t gil_stack, gil_code;      /* registers where it slept in the interpreter, */
+    bool gil;                          /* and whether that was for its lock */
 } run_within;
 
 /* It waits for its next event. call: /proc/PID/task/TID/syscall, as it says now. */
@@ -34,5 +36,8 @@ void run_within_idle(run_within *w, const char *call);
 /* It sleeps elsewhere. python: the names of its functions in Python are known. out: WITHIN_NAME
  * bytes; "": nobody knows. */
 void run_within_name(run_within *w, const char *call, bool python, char *out);
+
+/* It waits for another thread: to run Python, of which one at a time does? */
+bool run_within_is_gil(run_within *w, const char *call);
 
 #endif

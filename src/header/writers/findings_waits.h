@@ -53,6 +53,8 @@ static const chroprof__wait_words *chroprof__words_of(const chroprof_task_wait *
         { "stopped", "was stopped by a signal", " See who sends it SIGSTOP or debugs it." },
         { "futex", "waits for another thread, or its lock,",
           " See who holds the lock, or do this in a thread." },
+        { "gil", "waits for the GIL, Python's lock,",
+          " Other threads run Python then: move their work to a process." },
         { "", "waits in ", " Use an asynchronous client, or a thread." }
     };
     size_t k = 0;
@@ -71,7 +73,8 @@ static void chroprof__tell_wait(chroprof__case *c, const chroprof_task_wait *wai
 /* Not by the code that runs: so its samples tell where it is. */
 static bool chroprof__is_call(const chroprof__wait_words *words)
 {
-    return words->call[0] == 0 || strcmp(words->call, "futex") == 0;
+    return words->call[0] == 0 || strcmp(words->call, "futex") == 0 ||
+           strcmp(words->call, "gil") == 0;
 }
 
 /* The wait that a site's tasks were in most. False: none is known. */
