@@ -6,7 +6,7 @@ const findingsOf = p => Array.isArray(p.raw.findings) ? p.raw.findings : [];
 function findingLines(p) {
     const found = findingsOf(p);
     if (found.length === 0) {
-        return [el('p', null, 'This profile has no findings: chroprof 0.1.0 wrote it.')];
+        return [el('p', null, 'This profile has no findings, as those that chroprof 0.1.0 wrote.')];
     }
     return found.map((finding, i) => findingLine(p, finding, i === 0 && !before()));
 }
