@@ -25,6 +25,7 @@
 #include "loops.h"
 #include "spins.h"
 #include "profiles.h"
+#include "pairs.h"
 #include "waits.h"
 #include "waits.c"
 #include "sleeps.c"

@@ -197,6 +197,7 @@ static void pop_loop(seat *s)
         tell_waits(s);
     }
     forget_kept(l);
+    s->plain_back = 0;
     l->count--;
 }
 
@@ -253,6 +254,7 @@ EXPORT void chroprof_run_loop(bool begins, const void *frame)
         s->busy = true;
         drop_frames(s, begins && s->jumped ? UINTPTR_MAX : stack);
         s->jumped = s->jumped && !begins;
+        s->plain_back = 0;
         s->returned = 0;
         if (begins) {
             (void)push_loop(loops_of(s), stack, s->depth, true);

@@ -181,7 +181,7 @@ static bool begin_profile(seat *s)
     s->busy = true;
     s->signal = 0;
     s->waits = s->slice = s->inside = s->jumped = s->exits = false;
-    s->returned = s->task_until = 0;
+    s->returned = s->task_until = s->plain_back = 0;
     s->spin_next = s->spin_left = SPIN_LOOKS;
     s->spin_ns = s->spin_cpu_ns = 0;
     s->spin_doubles = s->suspect_waits = 0;
@@ -195,7 +195,8 @@ static bool begin_profile(seat *s)
         s->generation = generation;
         note(&board->profiles);
         s->ready_set = 0;
-        memset(s->ready, -1, sizeof s->ready);
+        s->ready_count = 0;
+        s->accepts = false;
         s->cpu_before_ns = 0;
         if (!filtered) {
             (void)thread_cpu(&s->cpu_before_ns);
@@ -438,6 +439,7 @@ static bool wake_child(void)
         signals_held = 0;
         for (size_t i = 0; i < BOARD_THREADS; i++) {
             seats[i].signal = 0;            /* timers are not inherited */
+            seats[i].plain_back = 0;
             clear_futures(&seats[i]);
         }
     }

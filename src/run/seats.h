@@ -21,8 +21,18 @@ typedef struct seat {
     int signal;                /* of its sampler; 0: none */
     volatile bool hides;       /* the program believes that it has blocked that signal */
     volatile uint32_t cuts;    /* of its sampler's, that cut a system call short */
-    volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
-    volatile bool waits;       /* the thread is in one of the waits */
+    union {
+        struct {
+            volatile bool busy;            /* an event is under way: who interrupts it sends none */
+            volatile bool waits;           /* the thread is in one of the waits */
+            volatile bool jumped;          /* since the last callback ended: some may be left */
+            bool exits;                    /* the loop is over */
+            volatile uint32_t depth;       /* of the callbacks that run */
+        };
+        uint32_t state;                    /* 0: none of the four */
+        uint64_t special;                  /* 0: no callback either */
+    };
+    uintptr_t plain_back;      /* where the loop's wait was called that needs no decision; 0: none */
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is of a loop in a callback */
     board_call *call;          /* what the board shows of it */
@@ -41,15 +51,14 @@ typedef struct seat {
     char awake[96];            /* what is to be said of it */
     bool no_files;             /* accept has failed for want of them, */
     int refused;               /* at this one, which listens */
-    int ready[4];              /* files that the last poll found readable; -1: none */
+    bool accepts;              /* it has called accept: waits take note of */
+    uint32_t ready_count;      /* files that the last poll found readable, */
+    int ready[4];              /* which; -1: accept has taken its client */
     uint64_t ready_set;        /* the same of select: those below 64 */
     uint64_t task_until;       /* when the last wait of a task ended */
-    bool exits;                /* the loop is over */
     uint64_t returned;         /* when the function that ran it did; 0: it runs, or is not known */
     uintptr_t stack;           /* where that wait was called */
     callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
-    volatile uint32_t depth;
-    volatile bool jumped;      /* since the last callback ended: those that seem to run may be left */
     uint32_t left;             /* futures that ended where nobody could tell; atomic */
     uint32_t left_seen;        /* of these */
     unwind_thread unwind;
@@ -81,6 +90,12 @@ static bool filtered;          /* or some system calls, whichever */
 static bool is_awake(void)
 {
     return awake != NULL && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1;
+}
+
+/* A process with this seat: whoever has one has been awake. */
+static inline bool is_seat_awake(const seat *s)
+{
+    return __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 && s->generation == generation;
 }
 
 /* False: it can't be known. */

@@ -12,16 +12,18 @@
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 {
+    const struct timespec *given = time;
     struct timespec rest;
     wait_time w;
     int result;
     if (next.nanosleep == NULL) {
         find_function(&next.nanosleep, "nanosleep");
     }
-    wait_for(&w, time);
+    w.error = errno;
+    wait_from_now(&w);
     do {
-        result = next.nanosleep(w.given, &rest);
-    } while (goes_on(&w, result));
+        result = next.nanosleep(given, &rest);
+    } while (goes_on_for(&w, result, time, &given));
     if (result != 0 && errno == EINTR && left != NULL) {
         *left = rest;
     }
@@ -40,7 +42,8 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
     if (next.clock_nanosleep == NULL) {
         find_function(&next.clock_nanosleep, "clock_nanosleep");
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.clock_nanosleep(clock, flags, time, relative ? &rest : left);
         time = relative && result == EINTR ? &rest : time;
@@ -121,7 +124,8 @@ EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
         find_function(&next.sigwaitinfo, "sigwaitinfo");
     }
     set = without_ours(set, &copy, &all);
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.sigwaitinfo(set, info);
     } while (goes_on(&w, result));
@@ -130,6 +134,7 @@ EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 
 EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
+    const struct timespec *left = time;
     sigset_t copy;
     wait_time w;
     bool all;
@@ -138,10 +143,11 @@ EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
         find_function(&next.sigtimedwait, "sigtimedwait");
     }
     set = without_ours(set, &copy, &all);
-    wait_for(&w, time);
+    w.error = errno;
+    wait_from_now(&w);
     do {
-        result = next.sigtimedwait(set, info, w.given);
-    } while (goes_on(&w, result));
+        result = next.sigtimedwait(set, info, left);
+    } while (goes_on_for(&w, result, time, &left));
     return result;
 }
 
@@ -152,7 +158,8 @@ EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
     if (next.sem_timedwait == NULL) {
         find_function(&next.sem_timedwait, "sem_timedwait");
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.sem_timedwait(semaphore, until);
     } while (goes_on(&w, result));
@@ -172,7 +179,8 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
         errno = ENOSYS;                    /* not every C library has it */
         return -1;
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.sem_clockwait(semaphore, clock, until);
     } while (goes_on(&w, result));
@@ -186,7 +194,8 @@ EXPORT int semop(int set, struct sembuf *steps, size_t count)
     if (next.semop == NULL) {
         find_function(&next.semop, "semop");
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.semop(set, steps, count);
     } while (goes_on(&w, result));
@@ -195,15 +204,17 @@ EXPORT int semop(int set, struct sembuf *steps, size_t count)
 
 EXPORT int semtimedop(int set, struct sembuf *steps, size_t count, const struct timespec *time)
 {
+    const struct timespec *left = time;
     wait_time w;
     int result;
     if (next.semtimedop == NULL) {
         find_function(&next.semtimedop, "semtimedop");
     }
-    wait_for(&w, time);
+    w.error = errno;
+    wait_from_now(&w);
     do {
-        result = next.semtimedop(set, steps, count, w.given);
-    } while (goes_on(&w, result));
+        result = next.semtimedop(set, steps, count, left);
+    } while (goes_on_for(&w, result, time, &left));
     return result;
 }
 
@@ -214,7 +225,8 @@ EXPORT int msgsnd(int queue, const void *message, size_t size, int flags)
     if (next.msgsnd == NULL) {
         find_function(&next.msgsnd, "msgsnd");
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.msgsnd(queue, message, size, flags);
     } while (goes_on(&w, result));
@@ -228,7 +240,8 @@ EXPORT ssize_t msgrcv(int queue, void *message, size_t size, long kind, int flag
     if (next.msgrcv == NULL) {
         find_function(&next.msgrcv, "msgrcv");
     }
-    wait_for(&w, NULL);
+    w.error = errno;
+    wait_from_now(&w);
     do {
         result = next.msgrcv(queue, message, size, kind, flags);
     } while (goes_on(&w, result));

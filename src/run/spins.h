@@ -183,6 +183,7 @@ static void suspect(seat *s, int file, uint32_t events, uint32_t asked, const ch
     s->suspect_events = (short)(events & 0x7fff);
     s->suspect_bytes = bytes_at(file);
     s->suspect_waits = SPIN_SURE;
+    s->plain_back = 0;
 }
 
 /* Before a wait: is it still there? */
@@ -271,10 +272,11 @@ static void tell_select(seat *s, int count, const fd_set *read, const fd_set *wr
 static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
 {
     const uint64_t before_ns = s->spin_ns, cpu_before_ns = s->spin_cpu_ns;
-    chroprof_totals t;
-    chroprof_read_totals(&s->profile, &t);
-    if (t.at_once < s->spin_next) {
-        const uint64_t left = s->spin_next - t.at_once;
+    const uint64_t at_once = s->profile.core->loop.at_once;
+    const uint64_t at_once_ns =
+        chroprof_to_ns(&s->profile, s->profile.core->loop.at_once_ticks);
+    if (at_once < s->spin_next) {
+        const uint64_t left = s->spin_next - at_once;
         s->spin_left = left > SPIN_LEAST ? left : SPIN_LEAST;
         return false;
     }
@@ -284,15 +286,15 @@ static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
     }
     s->spin_doubles += s->spin_doubles < SPIN_DOUBLES;
     s->spin_left = (uint64_t)SPIN_LOOKS << s->spin_doubles;
-    s->spin_next = t.at_once + s->spin_left;
-    s->spin_ns = t.at_once_ns;
+    s->spin_next = at_once + s->spin_left;
+    s->spin_ns = at_once_ns;
     s->spin_cpu_ns = s->cpu_ns;
-    return cpu_before_ns != 0 && s->cpu_ns - cpu_before_ns > (t.at_once_ns - before_ns) / 2;
+    return cpu_before_ns != 0 && s->cpu_ns - cpu_before_ns > (at_once_ns - before_ns) / 2;
 }
 
 static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)
 {
-    return s != NULL && s == own && s->spin_left-- == 0 && looks_at_spin(s);
+    return s != NULL && s->spin_left-- == 0 && s == own && looks_at_spin(s);
 }
 
 #endif

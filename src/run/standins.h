@@ -41,8 +41,8 @@ static watched_function functions[HAS_STANDINS ? STANDINS : 1];
 static inline __attribute__((__always_inline__)) bool may_tell(const seat *s,
                                                                const watched_function *w)
 {
-    return s != NULL && !s->busy && !s->waits && !s->exits && is_awake() && s->generation == generation &&
-           __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) != 0;
+    return s != NULL && (s->state == 0 || (!s->busy && !s->waits && !s->exits)) &&
+           is_seat_awake(s) && __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Whether it may have a frame. */
@@ -202,8 +202,7 @@ static inline __attribute__((__always_inline__)) void end_callback(seat *s, uint
                                                                    bool left)
 {
     int error = errno;
-    if (s == NULL || s != own || s->busy || s->waits || !is_awake() ||
-        s->generation != generation) {
+    if (s == NULL || s != own || (s->state != 0 && (s->busy || s->waits)) || !is_seat_awake(s)) {
         return;
     }
     s->busy = true;

@@ -765,6 +765,7 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 {
     unwind_place *place = &thread->places[(frame / 16 + back) % UNWIND_PLACES];
     bool known = place->frame == frame && place->back == back;
+    thread->settled = thread->python == NULL ? frame : 0;
     if (__atomic_load_n(&look_again, __ATOMIC_RELAXED)) {
         __atomic_store_n(&look_again, false, __ATOMIC_RELAXED);
         unwind_find_libraries();
@@ -846,7 +847,7 @@ bool unwind_begin(unwind_thread *thread)
 
 uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_t capacity)
 {
-    const unwind_thread *t = (const unwind_thread *)thread;
+    unwind_thread *t = (unwind_thread *)thread;
     const unwind_place *place = t->waited;
     uintptr_t *records = addresses + capacity;
     uint32_t count, outside;
@@ -867,6 +868,7 @@ uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_
         }
     }
     __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
+    t->settled = 0;
     return count;
 }
 
@@ -888,8 +890,7 @@ bool unwind_begin(unwind_thread *thread)
 
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 {
-    (void)thread;
-    (void)frame;
+    thread->settled = frame;
     (void)back;
 }
 

@@ -36,6 +36,7 @@ typedef struct unwind_place {
 typedef struct unwind_thread {
     uintptr_t low, high;       /* 0: not known yet, or walks are not wanted */
     const unwind_place *volatile waited;
+    volatile uintptr_t settled;            /* the frame of a wait that needs no look; 0: none */
     python_room *python;       /* NULL: no functions in Python are to be found */
     unwind_place places[UNWIND_PLACES];
 } unwind_thread;
@@ -53,7 +54,7 @@ bool unwind_begin(unwind_thread *thread);
 
 /* The thread waits: in a function with this frame record (which it must have), called from back.
  * Functions that are on the stack now were there before what is done next. Walks the stack when the
- * place is new, else it costs nothing. */
+ * place is new, else it costs little: nothing has to be asked as long as settled is this frame. */
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back);
 
 /* The functions on the stack, from the one that back is in outwards: how many, and an address in

@@ -15,43 +15,35 @@ static bool is_zero(const struct timespec *time)
 
 enum { READY_FILES = 4, READY_OF = 16 };
 
-static void note_polled(seat *s, const struct pollfd *files, nfds_t count, int result)
+static __attribute__((__noinline__)) void
+note_polled(seat *s, const struct pollfd *files, nfds_t count, int result)
 {
     uint32_t found = 0;
-    if (s == NULL) {
-        return;
-    }
-    s->ready_set = 0;
     for (nfds_t k = 0; result > 0 && k < count && k < READY_OF && found < READY_FILES; k++) {
         if ((files[k].revents & POLLIN) != 0) {
             s->ready[found++] = files[k].fd;
         }
     }
-    for (; found < READY_FILES; found++) {
-        s->ready[found] = -1;
-    }
+    s->ready_count = found;
+    s->ready_set = 0;
 }
 
-static void note_selected(seat *s, const fd_set *read, int result)
+static __attribute__((__noinline__)) void note_selected(seat *s, const fd_set *read, int result)
 {
-    if (s != NULL) {
-        for (uint32_t k = 0; k < READY_FILES; k++) {
-            s->ready[k] = -1;
-        }
-        s->ready_set = 0;
-        if (result > 0 && read != NULL) {
-            memcpy(&s->ready_set, read, sizeof s->ready_set);
-        }
+    s->ready_count = 0;
+    s->ready_set = 0;
+    if (result > 0 && read != NULL) {
+        memcpy(&s->ready_set, read, sizeof s->ready_set);
     }
 }
 
-/* For one accept: the next one may wait. */
+/* For one accept: the next one may wait. Waits take no notes before the first. */
 static bool take_ready(seat *s, int file)
 {
     const uint64_t bit = file >= 0 && file < 64 ? UINT64_C(1) << file : 0;
     bool found = (s->ready_set & bit) != 0;
     s->ready_set &= ~bit;
-    for (uint32_t k = 0; k < READY_FILES; k++) {
+    for (uint32_t k = 0; k < s->ready_count; k++) {
         if (file > 0 && s->ready[k] == file) {
             s->ready[k] = -1;
             found = true;
@@ -65,17 +57,17 @@ static bool take_ready(seat *s, int file)
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 {
     static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
-    seat *s = begin_wait(ms == 0);
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, ms == 0);
     int result;
-    wait_for_ms(&w, ms);
+    int left = ms;
     do {
         result = next.epoll_wait != NULL
-                 ? next.epoll_wait(fd, events, size, milliseconds(&w))
-                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), NULL,
-                                KERNEL_MASK_BYTES);
-    } while (goes_on(&w, result));
-    end_wait(s, &site);
+                 ? next.epoll_wait(fd, events, size, left)
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, left, NULL, KERNEL_MASK_BYTES);
+    } while (goes_on_ms(&w, result, ms, &left));
+    end_wait(s, &w, plain, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -87,19 +79,19 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
 {
     static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
-    seat *s = begin_wait(ms == 0);
-    sigset_t both;
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, ms == 0);
+    sigset_t both;
     int result;
+    int left = ms;
     mask = with_ours(s, mask, &both);
-    wait_for_ms(&w, ms);
     do {
         result = next.epoll_pwait != NULL
-                 ? next.epoll_pwait(fd, events, size, milliseconds(&w), mask)
-                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), mask,
-                                KERNEL_MASK_BYTES);
-    } while (goes_on(&w, result));
-    end_wait(s, &site);
+                 ? next.epoll_pwait(fd, events, size, left, mask)
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, left, mask, KERNEL_MASK_BYTES);
+    } while (goes_on_ms(&w, result, ms, &left));
+    end_wait(s, &w, plain, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -126,16 +118,17 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
                         const sigset_t *mask)
 {
     static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
-    seat *s = begin_wait(is_zero(time));
-    sigset_t both;
+    const struct timespec *left = time;
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, is_zero(time));
+    sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, time);
     do {
-        result = next_epoll_pwait2(fd, events, size, w.given, mask);
-    } while (goes_on(&w, result));
-    end_wait(s, &site);
+        result = next_epoll_pwait2(fd, events, size, left, mask);
+    } while (goes_on_for(&w, result, time, &left));
+    end_wait(s, &w, plain, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -163,19 +156,28 @@ static int next_ppoll(struct pollfd *files, nfds_t count, const struct timespec 
                         KERNEL_MASK_BYTES);
 }
 
+static int ppoll_for_ms(struct pollfd *files, nfds_t count, int ms)
+{
+    const struct timespec time = timespec_of((int64_t)ms * 1000000);
+    return next_ppoll(files, count, ms >= 0 ? &time : NULL, NULL);
+}
+
 static inline __attribute__((__always_inline__)) int
 watched_poll(struct pollfd *files, nfds_t count, int ms)
 {
-    seat *s = begin_wait(ms == 0);
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, ms == 0);
     int result;
-    wait_for_ms(&w, ms);
+    int left = ms;
     do {
-        result = next.poll != NULL ? next.poll(files, count, milliseconds(&w))
-                                   : next_ppoll(files, count, w.given, NULL);
-    } while (goes_on(&w, result));
-    note_polled(s, files, count, result);
-    end_wait(s, &poll_site);
+        result = next.poll != NULL ? next.poll(files, count, left)
+                                   : ppoll_for_ms(files, count, left);
+    } while (goes_on_ms(&w, result, ms, &left));
+    if (s != NULL && s->accepts) {
+        note_polled(s, files, count, result);
+    }
+    end_wait(s, &w, plain, result, &poll_site);
     if (is_spinning(s)) {
         int error = errno;
         tell_poll(s, files, count, result, error);
@@ -187,17 +189,20 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
 static inline __attribute__((__always_inline__)) int
 watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask)
 {
-    seat *s = begin_wait(is_zero(time));
-    sigset_t both;
+    const struct timespec *left = time;
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, is_zero(time));
+    sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, time);
     do {
-        result = next_ppoll(files, count, w.given, mask);
-    } while (goes_on(&w, result));
-    note_polled(s, files, count, result);
-    end_wait(s, &ppoll_site);
+        result = next_ppoll(files, count, left, mask);
+    } while (goes_on_for(&w, result, time, &left));
+    if (s != NULL && s->accepts) {
+        note_polled(s, files, count, result);
+    }
+    end_wait(s, &w, plain, result, &ppoll_site);
     if (is_spinning(s)) {
         int error = errno;
         tell_poll(s, files, count, result, error);
@@ -280,15 +285,17 @@ static int next_select(int count, fd_set *read, fd_set *write, fd_set *except, s
 EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
 {
     static const chroprof_site site = { "code after select", NULL, 0 };
-    seat *s = begin_wait(time != NULL && time->tv_sec == 0 && time->tv_usec == 0);
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, time != NULL && time->tv_sec == 0 && time->tv_usec == 0);
     int result;
-    wait_for(&w, NULL);
     do {
         result = next_select(count, read, write, except, time);
     } while (goes_on(&w, result));
-    note_selected(s, read, result);
-    end_wait(s, &site);
+    if (s != NULL && s->accepts) {
+        note_selected(s, read, result);
+    }
+    end_wait(s, &w, plain, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_select(s, count, read, write, result, error);
@@ -301,17 +308,20 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
                    const struct timespec *time, const sigset_t *mask)
 {
     static const chroprof_site site = { "code after pselect", NULL, 0 };
-    seat *s = begin_wait(is_zero(time));
-    sigset_t both;
+    const struct timespec *left = time;
     wait_time w;
+    bool plain = false;
+    seat *s = begin_wait(&w, &plain, is_zero(time));
+    sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, time);
     do {
-        result = next_pselect(count, read, write, except, w.given, mask);
-    } while (goes_on(&w, result));
-    note_selected(s, read, result);
-    end_wait(s, &site);
+        result = next_pselect(count, read, write, except, left, mask);
+    } while (goes_on_for(&w, result, time, &left));
+    if (s != NULL && s->accepts) {
+        note_selected(s, read, result);
+    }
+    end_wait(s, &w, plain, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_select(s, count, read, write, result, error);
@@ -341,7 +351,7 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->exits || s->depth > 0))) {
         return false;
     }
-    if (s != NULL && take_ready(s, file)) {
+    if (s != NULL && (s->accepts ? take_ready(s, file) : is_ready(file, POLLIN))) {
         waits_there = false;
     } else if (s == NULL || s->generation != generation) {
         waits_there = is_blocking(file);
@@ -352,6 +362,9 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
             place->blocking = is_blocking(file);
         }
         waits_there = place->blocking;
+    }
+    if (s != NULL) {
+        s->accepts = true;
     }
     errno = error;
     return waits_there;
@@ -368,26 +381,30 @@ static void note_accept(int file, int result)
 
 EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 {
-    seat *s = accept_waits(file) ? begin_wait(false) : NULL;
+    wait_time w = { .error = errno };
+    bool plain = false;
+    seat *s = accept_waits(file) ? begin_wait(&w, &plain, false) : NULL;
     int result;
     if (next.accept == NULL) {
         find_function(&next.accept, "accept");
     }
     result = next.accept(file, address, length);
-    end_wait(s, &accept_site);
+    end_wait(s, &w, plain, result, &accept_site);
     note_accept(file, result);
     return result;
 }
 
 EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int flags)
 {
-    seat *s = accept_waits(file) ? begin_wait(false) : NULL;
+    wait_time w = { .error = errno };
+    bool plain = false;
+    seat *s = accept_waits(file) ? begin_wait(&w, &plain, false) : NULL;
     int result;
     if (next.accept4 == NULL) {
         find_function(&next.accept4, "accept4");
     }
     result = next.accept4(file, address, length, flags);
-    end_wait(s, &accept_site);
+    end_wait(s, &w, plain, result, &accept_site);
     note_accept(file, result);
     return result;
 }

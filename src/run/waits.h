@@ -6,6 +6,7 @@
 #include "run.h"
 #include "seats.h"
 #include "futures.h"
+#include "pairs.h"
 #include "profiles.h"
 #include "loops.h"
 #include "spins.h"
@@ -48,7 +49,7 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
     if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
         drop_left_futures(s);
     }
-    now = chroprof_now(&s->profile);        /* one reading: no time lies between the two events */
+    now = chroprof__read_clock(&s->profile);       /* no time lies between the two events */
     if (!s->inside && s->slice) {
         chroprof_event(&s->profile, CHROPROF_LEAVE, 0, NULL, now);
         s->slice = false;
@@ -58,7 +59,7 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
 
 static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
 {
-    const uint64_t now = chroprof_now(&s->profile);
+    const uint64_t now = chroprof__read_clock(&s->profile);
     chroprof_event(&s->profile, CHROPROF_IDLE_LEAVE, 0, NULL, now);
     if (!s->inside) {
         chroprof_event(&s->profile, CHROPROF_ENTER, 0, site, now);
@@ -88,19 +89,44 @@ begin_kind(seat *s, uintptr_t stack, uintptr_t back, bool looks)
     return kind;
 }
 
-/* Call and return are in the frame of the function that the program calls, so that the sampler
- * finds the loop one frame further out. */
-static inline __attribute__((__always_inline__)) seat *begin_wait(bool looks)
+/* When a wait began, so that one which a timer signal interrupted goes on with what is left. */
+typedef struct wait_time {
+    uint64_t begin;                        /* by the clock of the profile */
+    struct timespec left;
+    int error;                             /* errno before it */
+    uint32_t cuts;                         /* that had cut calls short when it began */
+} wait_time;
+
+static inline void wait_from_now(wait_time *w)
 {
-    int error = errno;
-    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t back = (uintptr_t)__builtin_return_address(0);
+    const seat *s = own;
+    w->cuts = s != NULL ? s->cuts : 0;
+    w->begin = s != NULL ? chroprof__read_clock(&s->profile) : 0;
+}
+
+/* Is it the loop's wait, as the one before was, with nothing to be decided or told? Whatever changes
+ * that takes plain_back back. */
+static inline __attribute__((__always_inline__)) bool is_plain(const seat *s, uintptr_t stack,
+                                                               uintptr_t back)
+{
+    return s != NULL && s->plain_back == back && s->unwind.settled == stack && s->special == 0 &&
+           __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 && is_gate_open(&s->profile) &&
+           __atomic_load_n(&s->left, __ATOMIC_RELAXED) == s->left_seen;
+}
+
+static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintptr_t stack,
+                                                            uintptr_t back, bool looks)
+{
     seat *s = seat_of_wait(stack);
+    wait_from_now(w);
     if (s != NULL) {
         s->busy = true;
         s->kind = begin_kind(s, stack, back, looks);
         if (s->kind == OWN_WAIT && !s->inside) {
             unwind_wait(&s->unwind, stack, back);
+        }
+        if (s->kind == OWN_WAIT || s->kind == KEPT_WAIT) {
+            s->plain_back = s->kind == OWN_WAIT && !s->inside && s->suspect_waits == 0 ? back : 0;
         }
         s->stack = stack;
         s->waits = s->kind != NO_WAIT;
@@ -111,26 +137,70 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(bool looks)
         }
         s->busy = false;
     }
-    errno = error;
     return s;
 }
 
-static inline __attribute__((__always_inline__)) void end_wait(seat *s, const chroprof_site *site)
+static inline __attribute__((__always_inline__)) void begin_plain_wait(seat *s, wait_time *w,
+                                                                       uintptr_t stack)
 {
-    int error = errno;
-    if (s != NULL && s == own && s->waits && is_awake()) {
+    w->cuts = s->cuts;
+    s->busy = true;
+    w->begin = leave_and_idle(&s->profile);
+    s->slice = false;
+    s->stack = stack;
+    s->call->inside = INSIDE_WAIT;
+    s->waits = true;
+    s->busy = false;
+}
+
+/* Call and return are in the frame of the function that the program calls, so that the sampler
+ * finds the loop one frame further out. plain: end_wait has to know it. */
+static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, bool *plain,
+                                                                  bool looks)
+{
+    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t back = (uintptr_t)__builtin_return_address(0);
+    seat *s = own;
+    w->error = errno;
+    *plain = CHROPROF__LIKELY(is_plain(s, stack, back));
+    if (*plain) {
+        begin_plain_wait(s, w, stack);
+    } else {
+        s = begin_other_wait(w, stack, back, looks);
+    }
+    return s;
+}
+
+static void end_other_wait(seat *s, const chroprof_site *site)
+{
+    if (s->kind == OWN_WAIT) {
+        end_idle(s, site);
+    } else if (s->kind == KEPT_WAIT) {
+        keep_end(s, site);
+    } else {
+        name_in_python(s, s->within, s->since);
+        chroprof_waited(&s->profile, site->name + sizeof "code after",
+                        s->depth > 0 ? NULL : s->within, s->since);
+        s->task_until = chroprof_now(&s->profile);
+    }
+}
+
+/* errno is then as the wait left it. */
+static inline __attribute__((__always_inline__)) void
+end_wait(seat *s, const wait_time *w, bool plain, ssize_t result, const chroprof_site *site)
+{
+    const int error = CHROPROF__RARELY(result < 0) ? errno : w->error;
+    if (s != NULL && s->waits && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 &&
+        (plain || s == own)) {
         s->busy = true;
         s->waits = false;
         s->call->inside = INSIDE_NONE;
-        if (s->kind == OWN_WAIT) {
-            end_idle(s, site);
-        } else if (s->kind == KEPT_WAIT) {
-            keep_end(s, site);
+        if (plain && is_gate_open(&s->profile)) {
+            wake_and_enter(&s->profile, site);
+            s->slice = true;
         } else {
-            name_in_python(s, s->within, s->since);
-            chroprof_waited(&s->profile, site->name + sizeof "code after",
-                            s->depth > 0 ? NULL : s->within, s->since);
-            s->task_until = chroprof_now(&s->profile);
+            s->kind = plain ? OWN_WAIT : s->kind;
+            end_other_wait(s, site);
         }
         s->busy = false;
     }
@@ -147,14 +217,6 @@ static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *
     (void)sigaddset(both, s->signal);
     return both;
 }
-
-/* How long a wait still lasts, so that one which a timer signal interrupted goes on. */
-typedef struct wait_time {
-    struct timespec end, left;
-    const struct timespec *given;          /* NULL: for ever, or nobody knows here */
-    int error;                             /* errno before it */
-    uint32_t cuts;                         /* that had cut calls short when it began */
-} wait_time;
 
 static int64_t nanoseconds(const struct timespec *t)
 {
@@ -176,58 +238,74 @@ static bool is_finite(const struct timespec *t)
            t->tv_nsec < 1000000000 && nanoseconds(t) > 0;
 }
 
-static int64_t time_now(void)
+/* Of a time, since the wait began. The clock of a profile goes as fast as the system's but for a
+ * known error, most in its first 100 ms. That error counts as time to wait: no wait ends early. */
+static int64_t left_of(const wait_time *w, int64_t whole_ns)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return nanoseconds(&now);
+    const chroprof *p = &own->profile;
+    const uint64_t ns = chroprof_to_ns(p, chroprof__read_clock(p) - w->begin);
+    const uint64_t error = (ns / 1000 + 1) * (p->core->time.error_ppb / 1000 + 1) / 1000;
+    const int64_t left = whole_ns - (int64_t)ns + (int64_t)error;
+    return left < 0 ? 0 : left < whole_ns ? left : whole_ns;
 }
 
-static void wait_for(wait_time *w, const struct timespec *given)
+/* What is left of a wait that goes on. */
+static __attribute__((__noinline__)) const struct timespec *
+time_left(wait_time *w, const struct timespec *given)
 {
-    const seat *s = own;
-    w->given = given;
-    w->error = errno;
-    w->cuts = s != NULL ? s->cuts : 0;
-    if (s != NULL && s->signal != 0 && is_finite(given)) {
-        w->end = timespec_of(time_now() + nanoseconds(given));
+    if (!is_finite(given)) {
+        return given;
     }
+    w->left = timespec_of(left_of(w, nanoseconds(given)));
+    return &w->left;
 }
 
-static void wait_for_ms(wait_time *w, int ms)
+/* The same in milliseconds, rounded up. */
+static __attribute__((__noinline__)) int ms_left(const wait_time *w, int ms)
 {
-    w->left = timespec_of((int64_t)(ms > 0 ? ms : 0) * 1000000);
-    wait_for(w, ms >= 0 ? &w->left : NULL);
+    return ms > 0 ? (int)((left_of(w, (int64_t)ms * 1000000) + 999999) / 1000000) : ms;
 }
 
-/* Rounded up: no wait ends early. */
-static int milliseconds(const wait_time *w)
-{
-    return w->given == NULL ? -1 : (int)((nanoseconds(w->given) + 999999) / 1000000);
-}
-
-/* Whether a wait came back because of a timer signal, which the program must not see; w->given is
- * then what is left of it. A wait with signals of its own to block blocks ours as well. By CPU time
- * hardly a timer signal comes in a sleep, so what ends one is the program's. A signal of the
- * program is seen, but for one that comes in the instant between a timer signal that cut the wait
- * and the wait that goes on, or while a timer signal's handler runs where there is a filter of
- * system calls. */
-static bool goes_on(wait_time *w, ssize_t result)
+/* Whether a wait that failed came back because of a timer signal, which the program must not see:
+ * then it goes on. A wait with signals of its own to block blocks ours as well. By CPU time hardly a
+ * timer signal comes in a sleep, so what ends one is the program's. A signal of the program is seen,
+ * but for one that comes in the instant between a timer signal that cut the wait and the wait that
+ * goes on, or while a timer signal's handler runs where there is a filter of system calls. */
+static __attribute__((__noinline__)) bool is_cut_short(wait_time *w)
 {
     seat *s = own;
-    int64_t left;
-    if (result >= 0 || errno != EINTR || s == NULL || w->cuts == s->cuts ||
-        (!wall_clock && !s->waits)) {
+    if (errno != EINTR || s == NULL || w->cuts == s->cuts || (!wall_clock && !s->waits)) {
         return false;
     }
     chroprof_sampler_went_on(&s->profile, s->cuts - w->cuts);
     s->cuts = w->cuts;                     /* or a wait around this one would go on */
     errno = w->error;
-    if (is_finite(w->given)) {
-        left = nanoseconds(&w->end) - time_now();
-        w->left = timespec_of(left > 0 ? left : 0);
-        w->given = &w->left;
+    return true;
+}
+
+static inline __attribute__((__always_inline__)) bool goes_on(wait_time *w, ssize_t result)
+{
+    return CHROPROF__RARELY(result < 0) && is_cut_short(w);
+}
+
+/* The same of waits that are given a time; left is what the next call is given. */
+static inline __attribute__((__always_inline__)) bool
+goes_on_for(wait_time *w, ssize_t result, const struct timespec *given, const struct timespec **left)
+{
+    if (!goes_on(w, result)) {
+        return false;
     }
+    *left = time_left(w, given);
+    return true;
+}
+
+static inline __attribute__((__always_inline__)) bool goes_on_ms(wait_time *w, int result, int ms,
+                                                                 int *left)
+{
+    if (!goes_on(w, result)) {
+        return false;
+    }
+    *left = ms_left(w, ms);
     return true;
 }
 
