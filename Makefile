@@ -96,6 +96,7 @@ $B/chroprof_run.so: NOW = -Wl,-z,now
 $B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h $B/flags/HOST
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
+	    -Werror=implicit-function-declaration \
 	    -fno-omit-frame-pointer $(NOW) -o $@ \
 	    $(filter-out $(RUN_PARTS),$(filter %.c,$^)) -pthread -ldl
 

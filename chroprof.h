@@ -544,6 +544,8 @@ LIMITS
  *                               KiB in programs that read only their own profile.
  *   CHROPROF_NO_FINDINGS        no chroprof_findings, and none in the reports: saves some 15 KiB of
  *                               code on a small target.
+ *   CHROPROF_WAIT_CALLS         chroprof_leave_for_idle and _enter_from_idle, for loops whose code
+ *                               from one wait to the next is one call: 2 KiB more.
  *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be set.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and
@@ -1507,6 +1509,13 @@ CHROPROF_API void chroprof_idle_enter(chroprof *p);
 /* The wait has ended. Any other event but tick ends it too. */
 CHROPROF_API void chroprof_idle_leave(chroprof *p);
 
+#ifdef CHROPROF_WAIT_CALLS
+/* Leaves the enter-frame on top and begins to wait; ends the wait and enters site: with one clock
+ * read each. For loops whose code from one wait to the next is one call. */
+CHROPROF_API void chroprof_leave_for_idle(chroprof *p);
+CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *site);
+#endif
+
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
@@ -1973,6 +1982,10 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_loop_leave(p) ((void)0)
 #define chroprof_idle_enter(p) ((void)0)
 #define chroprof_idle_leave(p) ((void)0)
+#ifdef CHROPROF_WAIT_CALLS
+#define chroprof_leave_for_idle(p) ((void)0)
+#define chroprof_enter_from_idle(p, site) ((void)0)
+#endif
 #define chroprof_tick(p) ((void)0)
 #define chroprof_exiting(p, since) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)
@@ -8740,6 +8753,65 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     chroprof__close_event(c);
 }
 
+#ifdef CHROPROF_WAIT_CALLS
+/* The second of two events of one instant has no interval to bill. False: something rare wants the
+ * slow path. */
+CHROPROF__INLINE bool chroprof__look_at_once(chroprof__core *c, chroprof__moment *m)
+{
+    m->t = c->last;
+    m->dt = 0;
+    m->account = c->account;
+    return CHROPROF__LIKELY(m->t < c->time_limit) && chroprof__look_at_ring(c, m);
+}
+
+CHROPROF__INLINE void chroprof__open_at_once(chroprof__core *c, const chroprof__moment *m,
+                                             chroprof_state state)
+{
+    chroprof__open_row(c, m, NULL, state, 0);
+    c->next_row += sizeof(chroprof__ring_row);
+}
+
+/* The wait begins as the call on top ends. */
+CHROPROF__INLINE void chroprof__do_leave_for_idle(chroprof *p, uint64_t now)
+{
+    chroprof__do_leave(p, now);
+    chroprof__core *c = p->core;
+    chroprof__moment m;
+    bool plain = chroprof__look_at_once(c, &m);
+    uint64_t length = m.t - c->iteration.start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration.limit)) {
+        chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
+        return;
+    }
+    chroprof__open_at_once(c, &m, CHROPROF_IDLE_ENTER);
+    chroprof__count_iteration(p, c, length, length);
+    c->account = CHROPROF__IDLE;
+    c->time_limit = m.t;
+    chroprof__close_event(c);
+}
+
+/* A call begins as the wait ends. */
+CHROPROF__INLINE void chroprof__do_enter_from_idle(chroprof *p, const chroprof_site *site,
+                                                   uint64_t now)
+{
+    chroprof__do_idle_leave(p, now);
+    chroprof__core *c = p->core;
+    chroprof__moment m;
+    bool plain = chroprof__look_at_once(c, &m);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, m.account, site);
+    if (CHROPROF__RARELY(!plain || !chroprof__is_known(s, &c->window, site) ||
+                         !CHROPROF__KNOWS_CALLER(p, s->caller, 0, &m) ||
+                         m.depth == p->max_depth)) {
+        chroprof__enter_elsewhere(p, site, chroprof__now_of(c, &m), chroprof__caller_base());
+        return;
+    }
+    uint32_t path = s->target;
+    chroprof__open_at_once(c, &m, CHROPROF_ENTER);
+    chroprof__push_call(c, p->frames + m.depth, m.depth, path, m.t);
+    chroprof__close_event(c);
+}
+#endif
+
 CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
@@ -11776,6 +11848,34 @@ CHROPROF__IDLES(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE,
                 chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
                 chroprof__take_tick(p, chroprof__gate_clock(p)))
+
+#ifdef CHROPROF_WAIT_CALLS
+/* Is the gate of idle events open, and so the one of others? */
+CHROPROF__INLINE bool chroprof__is_idle_open(const chroprof *p)
+{
+    return p && p->idle_gate == CHROPROF__IDLE_GATES + (uint32_t)CHROPROF__OPEN_GATE;
+}
+
+CHROPROF_API void chroprof_leave_for_idle(chroprof *p)
+{
+    if (CHROPROF__LIKELY(chroprof__is_idle_open(p))) {
+        chroprof__do_leave_for_idle(p, chroprof__gate_clock(p));
+        return;
+    }
+    chroprof_leave(p);
+    chroprof_idle_enter(p);
+}
+
+CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *site)
+{
+    if (CHROPROF__LIKELY(chroprof__is_idle_open(p))) {
+        chroprof__do_enter_from_idle(p, site, chroprof__gate_clock(p));
+        return;
+    }
+    chroprof_idle_leave(p);
+    chroprof_enter(p, site);
+}
+#endif
 #undef CHROPROF__SENDS
 #undef CHROPROF__PASSES
 #undef CHROPROF__IDLES

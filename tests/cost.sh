@@ -2,6 +2,7 @@
 # What the header costs, counted and not timed, against the bounds in cost.txt.
 #   sh tests/cost.sh        (make cost)
 # - instructions of an event in the shape of a server (bench/shape.c), by callgrind
+# - the same of a wait under chroprof run, and of a callback that has a name there (bench/waits.c)
 # - bytes of code for some sets of options (sizes.sh), and that there is no data
 # - public functions, by nm
 # - for a compiler: bytes of the header after the preprocessor, and instructions of cc1
@@ -126,6 +127,53 @@ below a scope|scope
 with all of these|sampler on_stall server scope
 ROWS
     fi
+fi
+
+# --- what chroprof run adds to a wait, and to a callback that has a name
+# run_counts WORD...: of bench/waits.c with these, under the library: instructions a wait in the wrapped
+# function, and those of a callback with its two events; how many of the waits had to be looked at.
+run_counts() {
+    rm -rf "$M/run" && mkdir "$M/run" && cp "$M/chroprof_run.so" "$M/run"
+    head -c 65536 /dev/zero >"$M/run/board"
+    CHROPROF_RUN=$M/run CHROPROF_RUN_OPTIONS='0 0 0 1 0' LD_PRELOAD=$M/run/chroprof_run.so \
+        valgrind --tool=callgrind --callgrind-out-file="$M/run.out" "$M/waits" 100000 "$@" >"$M/log" 2>&1
+    awk '
+        function named(text, n) {
+            n = substr(text, 1, index(text, ")"))
+            if (length(text) > length(n)) name[n] = substr(text, length(n) + 2)
+            return name[n]
+        }
+        function waits(f) { return f ~ /^(epoll_wait|poll|__errno_location|chroprof_[a-z]+_(for|from)_idle)$/ }
+        function calls(f) { return f ~ /^(standin_|call_function|call_in_frame|end_frame|chroprof_enter$|chroprof_leave$)/ }
+        /^fn=/ { f = named(substr($0, 4)); next }
+        /^cfn=/ { g = named(substr($0, 5)); next }
+        /^calls=/ {
+            split(substr($0, 7), n, " ")
+            if (waits(f) && g ~ /other_wait|slow|elsewhere/) slow += n[1]
+            getline
+            next
+        }
+        /^[0-9+*-]/ && NF == 2 { if (waits(f)) wait += $2; else if (calls(f)) call += $2 }
+        END { if (wait) printf "%.1f %.1f %d\n", wait / 1e5, call / 1e5, slow
+              else print "none none none" }' "$M/run.out"
+}
+
+if ! command -v valgrind >/dev/null 2>&1; then
+    skip "instructions of a wait under chroprof run" "needs valgrind"
+elif [ "$(valgrind -q "$M/shape" clock 2>"$M/log")" != counter ]; then
+    skip "instructions of a wait under chroprof run" "an event reads the system's clock"
+elif ! gcc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer -Wl,-z,now \
+        -o "$M/chroprof_run.so" src/run/chroprof_run.c src/run/unwind.c src/run/filter.c \
+        src/run/python_walk.c 2>"$M/log" || ! gcc -O2 -o "$M/waits" bench/waits.c 2>"$M/log"; then
+    judge "instructions of a wait under chroprof run" none
+else
+    run_counts >"$M/counts"
+    judge "instructions of a wait under chroprof run" "$(cut -d ' ' -f 1 "$M/counts")"
+    judge "waits of 100000 that are looked at" "$(cut -d ' ' -f 3 "$M/counts")"
+    run_counts poll callbacks >"$M/counts"
+    judge "instructions of a wait by poll under chroprof run" "$(cut -d ' ' -f 1 "$M/counts")"
+    judge "instructions of a named callback under chroprof run" "$(cut -d ' ' -f 2 "$M/counts")"
+    judge "waits of 100000 with callbacks that are looked at" "$(cut -d ' ' -f 3 "$M/counts")"
 fi
 
 # --- code

@@ -10,7 +10,8 @@
 
 # The compilations that differ most from each other, by their names or (without =) parts of them.
 compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =everything_c++11
-    everything_newest strict_c99 user_c_header user_c++11 =main_c =api_0_3_0_c++ =api_0_3_0_clang++
+    everything_newest strict_c99 user_c_header user_c++11 =wait_calls_gcc =main_c
+    =api_0_3_0_c++ =api_0_3_0_clang++
     api_whole guard_whole version licence =flags_no_format_no_stdio flags_ITIMER
     flags_no_posix =flags_posix_1995 flags_no_clock_strict_c99 flags_static_clang
     flags_disable_clang =scope_c++11 survives_macros_c99 disabled_ symbols_gcc writable_globals

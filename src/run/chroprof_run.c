@@ -25,7 +25,6 @@
 #include "loops.h"
 #include "spins.h"
 #include "profiles.h"
-#include "pairs.h"
 #include "waits.h"
 #include "waits.c"
 #include "sleeps.c"

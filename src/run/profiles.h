@@ -179,6 +179,7 @@ static bool begin_profile(seat *s)
     chroprof_result result;
     take_call(s);
     s->busy = true;
+    s->error = &errno;
     s->signal = 0;
     s->waits = s->slice = s->inside = s->jumped = s->exits = false;
     s->returned = s->task_until = s->plain_back = 0;

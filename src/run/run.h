@@ -38,6 +38,7 @@
 #define CHROPROF_API static __attribute__((__unused__))
 #define CHROPROF_NO_COPIES
 #define CHROPROF_NO_FINDINGS
+#define CHROPROF_WAIT_CALLS
 #define CHROPROF_IMPLEMENTATION
 
 /* The program's own file, also where it can't read /proc any more. */
@@ -84,6 +85,8 @@ static void find_program_path(void)
 #define CALLBACK_DEPTH 64      /* callbacks that run inside each other; inner ones have no frame */
 
 _Static_assert(sizeof(time_t) <= sizeof(long), "functions with time have other names here");
+
+#define is_likely(condition) (__builtin_expect((condition) ? 1 : 0, 1) != 0)
 
 static bool begins_with(const char *text, const char *with)
 {

@@ -32,6 +32,7 @@ typedef struct seat {
         uint32_t state;                    /* 0: none of the four */
         uint64_t special;                  /* 0: no callback either */
     };
+    int *error;                /* errno of its thread */
     uintptr_t plain_back;      /* where the loop's wait was called that needs no decision; 0: none */
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is of a loop in a callback */

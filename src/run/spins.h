@@ -17,7 +17,7 @@
 
 #define SPIN_LOOKS 8192u       /* waits that return at once, before the first look */
 #define ALWAYS_TOLD 0x18u      /* errors and hang-ups, asked for or not */
-#define SPIN_LEAST 512u        /* waits until the header is asked again how many did */
+#define SPIN_LEAST 2048u       /* waits until the header is asked again how many did */
 #define SPIN_SURE 200u         /* waits at which a file still has to be ready */
 #define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
 
@@ -272,11 +272,10 @@ static void tell_select(seat *s, int count, const fd_set *read, const fd_set *wr
 static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
 {
     const uint64_t before_ns = s->spin_ns, cpu_before_ns = s->spin_cpu_ns;
-    const uint64_t at_once = s->profile.core->loop.at_once;
-    const uint64_t at_once_ns =
-        chroprof_to_ns(&s->profile, s->profile.core->loop.at_once_ticks);
-    if (at_once < s->spin_next) {
-        const uint64_t left = s->spin_next - at_once;
+    chroprof_totals t;
+    chroprof_read_totals(&s->profile, &t);
+    if (t.at_once < s->spin_next) {
+        const uint64_t left = s->spin_next - t.at_once;
         s->spin_left = left > SPIN_LEAST ? left : SPIN_LEAST;
         return false;
     }
@@ -286,10 +285,10 @@ static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
     }
     s->spin_doubles += s->spin_doubles < SPIN_DOUBLES;
     s->spin_left = (uint64_t)SPIN_LOOKS << s->spin_doubles;
-    s->spin_next = at_once + s->spin_left;
-    s->spin_ns = at_once_ns;
+    s->spin_next = t.at_once + s->spin_left;
+    s->spin_ns = t.at_once_ns;
     s->spin_cpu_ns = s->cpu_ns;
-    return cpu_before_ns != 0 && s->cpu_ns - cpu_before_ns > (at_once_ns - before_ns) / 2;
+    return cpu_before_ns != 0 && s->cpu_ns - cpu_before_ns > (t.at_once_ns - before_ns) / 2;
 }
 
 static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)

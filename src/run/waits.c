@@ -11,6 +11,11 @@ static bool is_zero(const struct timespec *time)
     return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
+static bool is_zero_time(const struct timeval *time)
+{
+    return time != NULL && time->tv_sec == 0 && time->tv_usec == 0;
+}
+
 /* >>waits for a file from which accept takes a client then: that is the wait, not accept */
 
 enum { READY_FILES = 4, READY_OF = 16 };
@@ -58,8 +63,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 {
     static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, ms == 0);
+    seat *s = begin_wait(&w, ms);
     int result;
     int left = ms;
     do {
@@ -67,7 +71,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
                  ? next.epoll_wait(fd, events, size, left)
                  : (int)syscall(SYS_epoll_pwait, fd, events, size, left, NULL, KERNEL_MASK_BYTES);
     } while (goes_on_ms(&w, result, ms, &left));
-    end_wait(s, &w, plain, result, &site);
+    end_wait(s, &w, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -80,8 +84,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
 {
     static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, ms == 0);
+    seat *s = begin_wait(&w, ms);
     sigset_t both;
     int result;
     int left = ms;
@@ -91,7 +94,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
                  ? next.epoll_pwait(fd, events, size, left, mask)
                  : (int)syscall(SYS_epoll_pwait, fd, events, size, left, mask, KERNEL_MASK_BYTES);
     } while (goes_on_ms(&w, result, ms, &left));
-    end_wait(s, &w, plain, result, &site);
+    end_wait(s, &w, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -120,15 +123,14 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
     static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
     const struct timespec *left = time;
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, is_zero(time));
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
     do {
         result = next_epoll_pwait2(fd, events, size, left, mask);
     } while (goes_on_for(&w, result, time, &left));
-    end_wait(s, &w, plain, result, &site);
+    end_wait(s, &w, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_epoll(s, fd, events, result, error);
@@ -166,8 +168,7 @@ static inline __attribute__((__always_inline__)) int
 watched_poll(struct pollfd *files, nfds_t count, int ms)
 {
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, ms == 0);
+    seat *s = begin_wait(&w, ms);
     int result;
     int left = ms;
     do {
@@ -177,7 +178,7 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
     if (s != NULL && s->accepts) {
         note_polled(s, files, count, result);
     }
-    end_wait(s, &w, plain, result, &poll_site);
+    end_wait(s, &w, result, &poll_site);
     if (is_spinning(s)) {
         int error = errno;
         tell_poll(s, files, count, result, error);
@@ -191,8 +192,7 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
 {
     const struct timespec *left = time;
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, is_zero(time));
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -202,7 +202,7 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
     if (s != NULL && s->accepts) {
         note_polled(s, files, count, result);
     }
-    end_wait(s, &w, plain, result, &ppoll_site);
+    end_wait(s, &w, result, &ppoll_site);
     if (is_spinning(s)) {
         int error = errno;
         tell_poll(s, files, count, result, error);
@@ -286,8 +286,7 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
 {
     static const chroprof_site site = { "code after select", NULL, 0 };
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, time != NULL && time->tv_sec == 0 && time->tv_usec == 0);
+    seat *s = begin_wait(&w, is_zero_time(time) ? 0 : -1);
     int result;
     do {
         result = next_select(count, read, write, except, time);
@@ -295,7 +294,7 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
     if (s != NULL && s->accepts) {
         note_selected(s, read, result);
     }
-    end_wait(s, &w, plain, result, &site);
+    end_wait(s, &w, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_select(s, count, read, write, result, error);
@@ -310,8 +309,7 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     static const chroprof_site site = { "code after pselect", NULL, 0 };
     const struct timespec *left = time;
     wait_time w;
-    bool plain = false;
-    seat *s = begin_wait(&w, &plain, is_zero(time));
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -321,7 +319,7 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     if (s != NULL && s->accepts) {
         note_selected(s, read, result);
     }
-    end_wait(s, &w, plain, result, &site);
+    end_wait(s, &w, result, &site);
     if (is_spinning(s)) {
         int error = errno;
         tell_select(s, count, read, write, result, error);
@@ -381,30 +379,28 @@ static void note_accept(int file, int result)
 
 EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 {
-    wait_time w = { .error = errno };
-    bool plain = false;
-    seat *s = accept_waits(file) ? begin_wait(&w, &plain, false) : NULL;
+    wait_time w;
+    seat *s = accept_waits(file) ? begin_wait(&w, -1) : NULL;
     int result;
     if (next.accept == NULL) {
         find_function(&next.accept, "accept");
     }
     result = next.accept(file, address, length);
-    end_wait(s, &w, plain, result, &accept_site);
+    end_wait(s, &w, result, &accept_site);
     note_accept(file, result);
     return result;
 }
 
 EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int flags)
 {
-    wait_time w = { .error = errno };
-    bool plain = false;
-    seat *s = accept_waits(file) ? begin_wait(&w, &plain, false) : NULL;
+    wait_time w;
+    seat *s = accept_waits(file) ? begin_wait(&w, -1) : NULL;
     int result;
     if (next.accept4 == NULL) {
         find_function(&next.accept4, "accept4");
     }
     result = next.accept4(file, address, length, flags);
-    end_wait(s, &w, plain, result, &accept_site);
+    end_wait(s, &w, result, &accept_site);
     note_accept(file, result);
     return result;
 }

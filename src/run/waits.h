@@ -6,7 +6,6 @@
 #include "run.h"
 #include "seats.h"
 #include "futures.h"
-#include "pairs.h"
 #include "profiles.h"
 #include "loops.h"
 #include "spins.h"
@@ -49,7 +48,7 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
     if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
         drop_left_futures(s);
     }
-    now = chroprof__read_clock(&s->profile);       /* no time lies between the two events */
+    now = chroprof_now(&s->profile);        /* no time lies between the two events */
     if (!s->inside && s->slice) {
         chroprof_event(&s->profile, CHROPROF_LEAVE, 0, NULL, now);
         s->slice = false;
@@ -59,7 +58,7 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
 
 static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
 {
-    const uint64_t now = chroprof__read_clock(&s->profile);
+    const uint64_t now = chroprof_now(&s->profile);
     chroprof_event(&s->profile, CHROPROF_IDLE_LEAVE, 0, NULL, now);
     if (!s->inside) {
         chroprof_event(&s->profile, CHROPROF_ENTER, 0, site, now);
@@ -91,17 +90,18 @@ begin_kind(seat *s, uintptr_t stack, uintptr_t back, bool looks)
 
 /* When a wait began, so that one which a timer signal interrupted goes on with what is left. */
 typedef struct wait_time {
-    uint64_t begin;                        /* by the clock of the profile */
+    uint64_t begin;                        /* by the clock of the profile; 0: a plain wait, which
+                                            * began at its last event */
     struct timespec left;
     int error;                             /* errno before it */
     uint32_t cuts;                         /* that had cut calls short when it began */
 } wait_time;
 
-static inline void wait_from_now(wait_time *w)
+static void wait_from_now(wait_time *w)
 {
     const seat *s = own;
     w->cuts = s != NULL ? s->cuts : 0;
-    w->begin = s != NULL ? chroprof__read_clock(&s->profile) : 0;
+    w->begin = s != NULL ? chroprof_now(&s->profile) : 0;
 }
 
 /* Is it the loop's wait, as the one before was, with nothing to be decided or told? Whatever changes
@@ -110,14 +110,16 @@ static inline __attribute__((__always_inline__)) bool is_plain(const seat *s, ui
                                                                uintptr_t back)
 {
     return s != NULL && s->plain_back == back && s->unwind.settled == stack && s->special == 0 &&
-           __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 && is_gate_open(&s->profile) &&
+           __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 &&
            __atomic_load_n(&s->left, __ATOMIC_RELAXED) == s->left_seen;
 }
 
 static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintptr_t stack,
                                                             uintptr_t back, bool looks)
 {
-    seat *s = seat_of_wait(stack);
+    seat *s;
+    w->error = errno;
+    s = seat_of_wait(stack);
     wait_from_now(w);
     if (s != NULL) {
         s->busy = true;
@@ -137,6 +139,7 @@ static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintpt
         }
         s->busy = false;
     }
+    errno = w->error;
     return s;
 }
 
@@ -144,8 +147,10 @@ static inline __attribute__((__always_inline__)) void begin_plain_wait(seat *s, 
                                                                        uintptr_t stack)
 {
     w->cuts = s->cuts;
+    w->error = *s->error;
     s->busy = true;
-    w->begin = leave_and_idle(&s->profile);
+    w->begin = 0;
+    chroprof_leave_for_idle(&s->profile);
     s->slice = false;
     s->stack = stack;
     s->call->inside = INSIDE_WAIT;
@@ -154,19 +159,16 @@ static inline __attribute__((__always_inline__)) void begin_plain_wait(seat *s, 
 }
 
 /* Call and return are in the frame of the function that the program calls, so that the sampler
- * finds the loop one frame further out. plain: end_wait has to know it. */
-static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, bool *plain,
-                                                                  bool looks)
+ * finds the loop one frame further out. ms: 0: the wait takes no time. */
+static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, int ms)
 {
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     uintptr_t back = (uintptr_t)__builtin_return_address(0);
     seat *s = own;
-    w->error = errno;
-    *plain = CHROPROF__LIKELY(is_plain(s, stack, back));
-    if (*plain) {
+    if (is_likely(is_plain(s, stack, back))) {
         begin_plain_wait(s, w, stack);
     } else {
-        s = begin_other_wait(w, stack, back, looks);
+        s = begin_other_wait(w, stack, back, ms == 0);
     }
     return s;
 }
@@ -187,24 +189,24 @@ static void end_other_wait(seat *s, const chroprof_site *site)
 
 /* errno is then as the wait left it. */
 static inline __attribute__((__always_inline__)) void
-end_wait(seat *s, const wait_time *w, bool plain, ssize_t result, const chroprof_site *site)
+end_wait(seat *s, const wait_time *w, ssize_t result, const chroprof_site *site)
 {
-    const int error = CHROPROF__RARELY(result < 0) ? errno : w->error;
-    if (s != NULL && s->waits && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1 &&
-        (plain || s == own)) {
-        s->busy = true;
-        s->waits = false;
-        s->call->inside = INSIDE_NONE;
-        if (plain && is_gate_open(&s->profile)) {
-            wake_and_enter(&s->profile, site);
-            s->slice = true;
-        } else {
-            s->kind = plain ? OWN_WAIT : s->kind;
-            end_other_wait(s, site);
-        }
-        s->busy = false;
+    int error;
+    if (s == NULL || !s->waits || __atomic_load_n(awake, __ATOMIC_RELAXED) != 1) {
+        return;
     }
-    errno = error;
+    error = is_likely(result >= 0) ? w->error : *s->error;
+    s->busy = true;
+    s->waits = false;
+    s->call->inside = INSIDE_NONE;
+    if (is_likely(w->begin == 0)) {
+        chroprof_enter_from_idle(&s->profile, site);
+        s->slice = true;
+    } else if (s == own) {
+        end_other_wait(s, site);
+    }
+    s->busy = false;
+    *s->error = error;
 }
 
 /* The signals that are blocked in a wait, and ours. NULL: none were given. */
@@ -243,9 +245,13 @@ static bool is_finite(const struct timespec *t)
 static int64_t left_of(const wait_time *w, int64_t whole_ns)
 {
     const chroprof *p = &own->profile;
-    const uint64_t ns = chroprof_to_ns(p, chroprof__read_clock(p) - w->begin);
-    const uint64_t error = (ns / 1000 + 1) * (p->core->time.error_ppb / 1000 + 1) / 1000;
-    const int64_t left = whole_ns - (int64_t)ns + (int64_t)error;
+    const uint64_t begin = w->begin != 0 ? w->begin : chroprof_last_event(p);
+    const uint64_t ns = chroprof_to_ns(p, chroprof_now(p) - begin);
+    chroprof_totals totals;
+    int64_t left;
+    chroprof_read_totals(p, &totals);
+    left = whole_ns - (int64_t)ns +
+           (int64_t)((ns / 1000 + 1) * (totals.tick_error_ppb / 1000 + 1) / 1000);
     return left < 0 ? 0 : left < whole_ns ? left : whole_ns;
 }
 
@@ -285,7 +291,7 @@ static __attribute__((__noinline__)) bool is_cut_short(wait_time *w)
 
 static inline __attribute__((__always_inline__)) bool goes_on(wait_time *w, ssize_t result)
 {
-    return CHROPROF__RARELY(result < 0) && is_cut_short(w);
+    return !is_likely(result >= 0) && is_cut_short(w);
 }
 
 /* The same of waits that are given a time; left is what the next call is given. */

@@ -237,6 +237,9 @@ for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
 done
+for compiler in "gcc $c99" "clang $c99" "g++ -x c++ -std=c++11"; do
+    works "wait_calls_${compiler%% *}" $compiler $strict -O2 -DCHROPROF_WAIT_CALLS wait_calls.c
+done
 # names_knob NAME KNOB ARGUMENTS...: does not compile, and the error names what helps
 names_knob() {
     is_wanted "$1" || return 0

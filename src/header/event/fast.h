@@ -556,6 +556,65 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     chroprof__close_event(c);
 }
 
+#ifdef CHROPROF_WAIT_CALLS
+/* The second of two events of one instant has no interval to bill. False: something rare wants the
+ * slow path. */
+CHROPROF__INLINE bool chroprof__look_at_once(chroprof__core *c, chroprof__moment *m)
+{
+    m->t = c->last;
+    m->dt = 0;
+    m->account = c->account;
+    return CHROPROF__LIKELY(m->t < c->time_limit) && chroprof__look_at_ring(c, m);
+}
+
+CHROPROF__INLINE void chroprof__open_at_once(chroprof__core *c, const chroprof__moment *m,
+                                             chroprof_state state)
+{
+    chroprof__open_row(c, m, NULL, state, 0);
+    c->next_row += sizeof(chroprof__ring_row);
+}
+
+/* The wait begins as the call on top ends. */
+CHROPROF__INLINE void chroprof__do_leave_for_idle(chroprof *p, uint64_t now)
+{
+    chroprof__do_leave(p, now);
+    chroprof__core *c = p->core;
+    chroprof__moment m;
+    bool plain = chroprof__look_at_once(c, &m);
+    uint64_t length = m.t - c->iteration.start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration.limit)) {
+        chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
+        return;
+    }
+    chroprof__open_at_once(c, &m, CHROPROF_IDLE_ENTER);
+    chroprof__count_iteration(p, c, length, length);
+    c->account = CHROPROF__IDLE;
+    c->time_limit = m.t;
+    chroprof__close_event(c);
+}
+
+/* A call begins as the wait ends. */
+CHROPROF__INLINE void chroprof__do_enter_from_idle(chroprof *p, const chroprof_site *site,
+                                                   uint64_t now)
+{
+    chroprof__do_idle_leave(p, now);
+    chroprof__core *c = p->core;
+    chroprof__moment m;
+    bool plain = chroprof__look_at_once(c, &m);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, m.account, site);
+    if (CHROPROF__RARELY(!plain || !chroprof__is_known(s, &c->window, site) ||
+                         !CHROPROF__KNOWS_CALLER(p, s->caller, 0, &m) ||
+                         m.depth == p->max_depth)) {
+        chroprof__enter_elsewhere(p, site, chroprof__now_of(c, &m), chroprof__caller_base());
+        return;
+    }
+    uint32_t path = s->target;
+    chroprof__open_at_once(c, &m, CHROPROF_ENTER);
+    chroprof__push_call(c, p->frames + m.depth, m.depth, path, m.t);
+    chroprof__close_event(c);
+}
+#endif
+
 CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;

@@ -25,6 +25,8 @@
  *                               KiB in programs that read only their own profile.
  *   CHROPROF_NO_FINDINGS        no chroprof_findings, and none in the reports: saves some 15 KiB of
  *                               code on a small target.
+ *   CHROPROF_WAIT_CALLS         chroprof_leave_for_idle and _enter_from_idle, for loops whose code
+ *                               from one wait to the next is one call: 2 KiB more.
  *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be set.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and

@@ -72,6 +72,13 @@ CHROPROF_API void chroprof_idle_enter(chroprof *p);
 /* The wait has ended. Any other event but tick ends it too. */
 CHROPROF_API void chroprof_idle_leave(chroprof *p);
 
+#ifdef CHROPROF_WAIT_CALLS
+/* Leaves the enter-frame on top and begins to wait; ends the wait and enters site: with one clock
+ * read each. For loops whose code from one wait to the next is one call. */
+CHROPROF_API void chroprof_leave_for_idle(chroprof *p);
+CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *site);
+#endif
+
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 

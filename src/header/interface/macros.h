@@ -46,6 +46,10 @@
 #define chroprof_loop_leave(p) ((void)0)
 #define chroprof_idle_enter(p) ((void)0)
 #define chroprof_idle_leave(p) ((void)0)
+#ifdef CHROPROF_WAIT_CALLS
+#define chroprof_leave_for_idle(p) ((void)0)
+#define chroprof_enter_from_idle(p, site) ((void)0)
+#endif
 #define chroprof_tick(p) ((void)0)
 #define chroprof_exiting(p, since) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)

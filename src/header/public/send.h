@@ -344,6 +344,34 @@ CHROPROF__IDLES(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE,
                 chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
                 chroprof__take_tick(p, chroprof__gate_clock(p)))
+
+#ifdef CHROPROF_WAIT_CALLS
+/* Is the gate of idle events open, and so the one of others? */
+CHROPROF__INLINE bool chroprof__is_idle_open(const chroprof *p)
+{
+    return p && p->idle_gate == CHROPROF__IDLE_GATES + (uint32_t)CHROPROF__OPEN_GATE;
+}
+
+CHROPROF_API void chroprof_leave_for_idle(chroprof *p)
+{
+    if (CHROPROF__LIKELY(chroprof__is_idle_open(p))) {
+        chroprof__do_leave_for_idle(p, chroprof__gate_clock(p));
+        return;
+    }
+    chroprof_leave(p);
+    chroprof_idle_enter(p);
+}
+
+CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *site)
+{
+    if (CHROPROF__LIKELY(chroprof__is_idle_open(p))) {
+        chroprof__do_enter_from_idle(p, site, chroprof__gate_clock(p));
+        return;
+    }
+    chroprof_idle_leave(p);
+    chroprof_enter(p, site);
+}
+#endif
 #undef CHROPROF__SENDS
 #undef CHROPROF__PASSES
 #undef CHROPROF__IDLES
