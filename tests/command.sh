@@ -302,7 +302,7 @@ else
     fail blame_with_ready "$(cat "$scratch/err"; grep 'a\.c' "$scratch/out" | head -n 1)"
 fi
 run replay "$small" --memory 100; expect memory_too_small 2 "too small"
-run replay "$small" --memory 9K --set max_sites=1; expect set_capacity 0 "max_sites"
+run replay "$small" --memory 10K --set max_sites=1; expect set_capacity 0 "max_sites"
 run replay "$small" --repeat 3 --stats; expect repeat 0 "27 events in "
 run replay "$small" --repeat 3 --format folded; expect repeat_figures 0 "a 15000"
 
