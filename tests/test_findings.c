@@ -544,6 +544,38 @@ TEST(a_loop_that_is_full_at_times_has_no_room)
     CHECK(strstr(rows[1].text, "full at times") != NULL && strstr(rows[1].text, "room") == NULL);
 }
 
+/* So many iterations, 1 us each; waits of so many ns. One of two sites runs in all of them. */
+static const char *spun(uint64_t iterations, uint64_t wait_ns, chroprof_finding *first)
+{
+    static const chroprof_site often = { "poll_queue", NULL, 0 }, seldom = { "on_timer", NULL, 0 };
+    chroprof *p = fresh_in(AMPLE);
+    uint64_t at = 0, i;
+    for (i = 0; i < iterations; i++) {
+        chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, at);
+        chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, at += wait_ns);
+        chroprof_event(p, CHROPROF_ENTER, 0, &often, at);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, at += 500);
+        if (i % 16 == 0) {
+            chroprof_event(p, CHROPROF_ENTER, 0, &seldom, at);
+            chroprof_event(p, CHROPROF_LEAVE, 0, NULL, at += 100);
+        }
+    }
+    CHECK(chroprof_findings(p, first, 1) >= 1);
+    return first->text;
+}
+
+/* The header alone knows a spin by how long waits are, and in which site's iterations. */
+TEST(a_spin_is_told_with_its_site)
+{
+    chroprof_finding first;
+    const char *text = spun(300000, 600, &first);
+    CHECK_EQ(first.kind, CHROPROF_FINDING_SPINS);
+    CHECK(strstr(text, "poll_queue runs in most of them") != NULL);
+    CHECK(strstr(text, "a second") != NULL && strstr(text, "on_timer") == NULL);
+    (void)spun(1000, 5000000, &first); /* it sleeps */
+    CHECK(first.kind != CHROPROF_FINDING_SPINS);
+}
+
 typedef struct pair {
     const char *before, *after, *kinds;
 } pair;
@@ -1493,6 +1525,7 @@ static const test_case cases[] = {
     CASE(truth_table),
     CASE(views_agree),
     CASE(a_loop_that_is_full_at_times_has_no_room),
+    CASE(a_spin_is_told_with_its_site),
     CASE(differences_tell_of_the_time_between),
     CASE(a_part_inside_a_hang),
     CASE(dropped_futures_that_finish_are_no_leak),
