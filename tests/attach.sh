@@ -314,8 +314,10 @@ if command -v strace >/dev/null 2>&1; then
     elif grep -q "process $watcher traces it (gdb, strace" "$scratch/err"; then ok tracer
     else fail tracer "$(head -n 1 "$scratch/err")"; fi
     kill $watcher 2>/dev/null
-    wait $watcher
-    ended tracer 0
+    wait $watcher 2>/dev/null
+    kill $program                       # its waits were cut short by that one
+    wait $program
+    program=
 else skip tracer "no strace"; fi
 
 # another user
