@@ -172,7 +172,8 @@ def planted(number):
 
 
 def planted_costs(bench, table):
-    names, seconds, first, shares = ('light', 'heavy', 'third'), 1.5, 0, 0
+    names, first, shares = ('light', 'heavy', 'third'), 0, 0
+    seconds = min(1.5 * bench.times, bench.seconds)
     asked = 0
     for number in range(PROGRAMS):
         costs = planted(number)
@@ -194,7 +195,7 @@ def planted_costs(bench, table):
         first += truths[names.index(answer['sites'][0]['name'])] >= best
         shares += truths[share] >= best
     table.judge('planted costs', f'--all names first what brings most in {first} of {asked} programs; the '
-                f'largest share would in {shares}', first == asked)
+                f'largest share would in {shares}', 0 < asked == first)
 
 
 def free_port():
