@@ -85,7 +85,7 @@ static void chroprof__glib_is_loop(void)
         chroprof__glib_tell(CHROPROF_LOOP_LEAVE, chroprof__glib.kept[i].end);
     }
     chroprof__glib.count = 0;
-    chroprof__glib.is_loop = TRUE;
+    chroprof__glib.is_loop = 1;
 }
 
 /* Nothing has run in it, and the callback returns: that has waited. */
@@ -173,7 +173,7 @@ static gboolean chroprof__glib_begin(void)
         chroprof__glib_is_loop();
         chroprof_loop_enter(chroprof__glib.profile);
     }
-    chroprof__glib.is_loop = FALSE;
+    chroprof__glib.is_loop = 0;
     return chroprof__glib.depth++ > 0;
 }
 
