@@ -128,7 +128,9 @@ static void figure_windows(window_works *w, window_capacity *out)
 {
     size_t count = w->count > 0 ? w->count - 1 : 0, tenth = (count + 9) / 10;
     double sum = 0, squares = 0, most = 0;
-    qsort(w->rows, count, sizeof *w->rows, compare_works);
+    if (count > 0) {                        /* without rows there is no memory of them */
+        qsort(w->rows, count, sizeof *w->rows, compare_works);
+    }
     for (size_t i = 0; i < count; i++) {
         sum += w->rows[i];
         squares += w->rows[i] * w->rows[i];
