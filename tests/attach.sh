@@ -68,12 +68,16 @@ says() {
     else fail "$1" "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
 }
 
-# ended NAME SIGNALS: the program's own end, as without
+# ended NAME SIGNALS: the program's own end, as without, but for waits that attach says it has cut short:
+# of a machine so busy that a stop came late
 ended() {
     kill $program
     wait $program
     status=$?
-    if [ $status = 7 ] && grep -q "^errors 0 signals $2\$" "$scratch/out"; then ok "$1_unharmed"
+    cut=$(sed -n 's/.*stops ended \([0-9]*\) system calls of the program early/\1/p' "$scratch/err" |
+        tail -n 1)
+    errors=$(sed -n "s/^errors \([0-9]*\) signals $2\$/\1/p" "$scratch/out" | tail -n 1)
+    if [ $status = 7 ] && [ "${errors:-9999}" -le "${cut:-0}" ]; then ok "$1_unharmed"
     else fail "$1_unharmed" "status $status, $(tail -n 1 "$scratch/out")"; fi
     program=
 }
