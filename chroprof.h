@@ -5837,6 +5837,15 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
 }
 
 #if CHROPROF__SAMPLES
+/* Was this moment of profile time more than 1 ms ago? The thread's CPU time of now is not that of
+ * then. A clock of the program's own is not asked. */
+static bool chroprof__is_past(const chroprof__core *c, uint64_t t)
+{
+    uint64_t now = chroprof__clock_here(c);
+    uint64_t slack = chroprof__unscale(1000000, c->time.factor);
+    return now != 0 && chroprof__minus(now, c->epoch + t) > slack;
+}
+
 /* The thread's CPU time when a callback or an iteration began, by the last look before that: what
  * was not idle since that look counts as CPU time. False: there was none. */
 static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
@@ -5867,7 +5876,8 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
     uint64_t length = chroprof__scale(stall->length, c->time.factor), begun_ns, cpu;
-    if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
+    if (!p->sampling || chroprof__is_past(c, stall->start + stall->length) ||
+        !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
     cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
     stall->hits.cpu_ns = cpu < length ? cpu : length;
@@ -14512,18 +14522,20 @@ static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t oute
 }
 
 /* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
- * CPU time by that one. */
+ * CPU time by that one. An event that is told late says nothing of the CPU time at its own time. */
 static void chroprof__look_at_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
+    s->look.due = 0;
+    if (chroprof__is_past(c, c->last))
+        return;
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
     chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
-    s->look.due = 0;
     s->look.cpu_ns = cpu_ns;
     s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
     s->look.last = c->last;

@@ -362,6 +362,36 @@ TEST(an_idle_that_is_told_late)
     CHECK(strstr(names_of(p, stalls[0].samples[0].stack), "spin_in_b") == NULL);
 }
 
+/* A wait whose end is told when the stall after it is over: the thread's CPU time is then that of the
+ * stall's end, and says nothing of its begin. */
+TEST(a_wait_that_ends_late_hides_no_work)
+{
+    chroprof_options o = no_options();
+    chroprof_stall stalls[8];
+    uint64_t end;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    chroprof_idle_enter(p);
+    chroprof_idle_leave(p);
+    start(p, CHROPROF_SAMPLER_CPU, 3000);
+    chroprof_enter(p, &site_a);
+    sleep_in_c(20); /* the clock is calibrated then */
+    spin_in_a(5);
+    chroprof_leave(p);
+    chroprof_idle_enter(p);
+    sleep_in_c(20);
+    end = chroprof_now(p);
+    spin_for(p, spin_in_b, 130, 0);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, end);
+    chroprof_event(p, CHROPROF_ENTER, 0, &site_b, end);
+    chroprof_leave(p);
+    settle(p);
+    size_t count = chroprof_stalls(p, stalls, 8);
+    CHECK(count > 0);
+    CHECK(stalls[count - 1].length_ns >= 130 * MS);
+    CHECK(stalls[count - 1].cpu_ns >= 100 * MS);
+}
+
 /* A stall that is shorter than a period: what was computed before it is not of it. */
 TEST(a_short_wait_is_no_work_either)
 {
@@ -2133,19 +2163,20 @@ TEST(a_signal_of_choice)
 #define LIVE_CASES                                                                                 \
     CASE(two_functions_three_to_one), CASE(frames_stand_under_their_task),                         \
         CASE(a_wait_is_no_work), CASE(a_wait_is_seen_by_the_mode_that_sleeps_too),                 \
-        CASE(an_idle_that_is_told_late), CASE(a_short_wait_is_no_work_either),                     \
-        CASE(a_sleeping_loop_is_left_alone), CASE(a_wait_goes_on_in_the_handler),                  \
-        CASE(a_wait_that_goes_on_is_ended_by_other_signals), CASE(a_loop_survives_eintr),          \
-        CASE(a_halted_timer), CASE(a_wait_in_code_that_cannot_be_read),                            \
-        CASE(a_storm_breaks_no_law), CASE(a_storm_from_many_sides),                                \
-        CASE(sampled_shares_are_the_exact_ones), CASE(any_frame_pointer_is_survived),              \
-        CASE(an_event_reads_no_guard_page), CASE(deep_recursion), CASE(other_stacks_of_signals),   \
-        CASE(longjmp_out_of_a_task), CASE(ten_thousand_starts_leak_nothing),                       \
-        CASE(what_start_refuses), CASE(signals_of_the_host_stay_its_own),                          \
-        CASE(over_its_budget_it_steps_back), CASE(with_room_again_it_steps_forward),               \
-        CASE(random_periods_are_at_least_half_a_period), CASE(a_forked_child_has_no_timer),        \
-        THREAD_CASES CASE(a_fiber_whose_stack_is_known), CASE(a_fiber_whose_stack_is_not),         \
-        CASE(a_walk_of_the_user), CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),      \
+        CASE(an_idle_that_is_told_late), CASE(a_wait_that_ends_late_hides_no_work),                \
+        CASE(a_short_wait_is_no_work_either), CASE(a_sleeping_loop_is_left_alone),                 \
+        CASE(a_wait_goes_on_in_the_handler), CASE(a_wait_that_goes_on_is_ended_by_other_signals),  \
+        CASE(a_loop_survives_eintr), CASE(a_halted_timer),                                         \
+        CASE(a_wait_in_code_that_cannot_be_read), CASE(a_storm_breaks_no_law),                     \
+        CASE(a_storm_from_many_sides), CASE(sampled_shares_are_the_exact_ones),                    \
+        CASE(any_frame_pointer_is_survived), CASE(an_event_reads_no_guard_page),                   \
+        CASE(deep_recursion), CASE(other_stacks_of_signals), CASE(longjmp_out_of_a_task),          \
+        CASE(ten_thousand_starts_leak_nothing), CASE(what_start_refuses),                          \
+        CASE(signals_of_the_host_stay_its_own), CASE(over_its_budget_it_steps_back),               \
+        CASE(with_room_again_it_steps_forward), CASE(random_periods_are_at_least_half_a_period),   \
+        CASE(a_forked_child_has_no_timer), THREAD_CASES CASE(a_fiber_whose_stack_is_known),        \
+        CASE(a_fiber_whose_stack_is_not), CASE(a_walk_of_the_user),                                \
+        CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),                                \
         CASE(libraries_at_one_address), CASE(a_library_opened_by_a_relative_path),                 \
         CASE(a_library_that_was_away_during_a_callback), CASE(more_libraries_than_fit),            \
         CASE(drawn_futures_are_where_futures_are), CASE(drawn_again_with_nothing_in_between),      \

@@ -118,6 +118,15 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
 }
 
 #if CHROPROF__SAMPLES
+/* Was this moment of profile time more than 1 ms ago? The thread's CPU time of now is not that of
+ * then. A clock of the program's own is not asked. */
+static bool chroprof__is_past(const chroprof__core *c, uint64_t t)
+{
+    uint64_t now = chroprof__clock_here(c);
+    uint64_t slack = chroprof__unscale(1000000, c->time.factor);
+    return now != 0 && chroprof__minus(now, c->epoch + t) > slack;
+}
+
 /* The thread's CPU time when a callback or an iteration began, by the last look before that: what
  * was not idle since that look counts as CPU time. False: there was none. */
 static bool chroprof__cpu_at(const chroprof *p, uint32_t place, uint32_t owner, uint64_t start,
@@ -148,7 +157,8 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
         stall->hits = s->hits[k];
 #if CHROPROF__SAMPLES
     uint64_t length = chroprof__scale(stall->length, c->time.factor), begun_ns, cpu;
-    if (!p->sampling || !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
+    if (!p->sampling || chroprof__is_past(c, stall->start + stall->length) ||
+        !chroprof__cpu_at(p, k, owner, stall->start, &begun_ns))
         return;
     cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), begun_ns);
     stall->hits.cpu_ns = cpu < length ? cpu : length;

@@ -167,18 +167,20 @@ static void chroprof__note_callback(chroprof *p, uint32_t barrier, uint32_t oute
 }
 
 /* Looks at the thread's CPU clock, once in a millisecond. What began since the last look has its
- * CPU time by that one. */
+ * CPU time by that one. An event that is told late says nothing of the CPU time at its own time. */
 static void chroprof__look_at_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
+    s->look.due = 0;
+    if (chroprof__is_past(c, c->last))
+        return;
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
     chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
-    s->look.due = 0;
     s->look.cpu_ns = cpu_ns;
     s->look.cpu_busy = c->last - p->paths[CHROPROF__IDLE].exec;
     s->look.last = c->last;
