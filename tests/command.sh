@@ -87,6 +87,9 @@ run replay x -q; expect unknown_letter 2 "unknown option -q"
 run replay; expect missing_operand 2 "FILE"
 run replay a b; expect operand_too_many 2 "unexpected argument b"
 run replay x --top; expect missing_value 2 "a value is missing after --top"
+run run --report -- true; expect missing_value_before_program 2 "a value is missing after --report"
+run run -o -- true; expect missing_value_of_letter 2 "a value is missing after -o"
+if [ -e ./-- ]; then fail no_file_of_two_dashes "there is one"; else ok no_file_of_two_dashes; fi
 run replay x --strict=1; expect value_not_taken 2 "no value is allowed after --strict"
 for bad in --format=xml --by=size --top=0 --top=x --columns=59 --columns=201 --memory=12Q \
     --memory=99999999999999999999 --repeat=0 --set=max_path=3 --set=max_paths --set=max_paths=0 \

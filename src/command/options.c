@@ -168,7 +168,8 @@ static int set_option(const tool_command *command, const tool_option *option, vo
     return TOOL_USAGE;
 }
 
-/* Takes the option in words[*index] and, where it stands apart, its value behind it. */
+/* Takes the option in words[*index] and, where it stands apart, its value behind it. A value that
+ * stands apart is not --, which ends the options. */
 static int take_option(const tool_command *command, int count, char **words, int *index,
                        void *target)
 {
@@ -189,7 +190,7 @@ static int take_option(const tool_command *command, int count, char **words, int
         return TOOL_HELP;
     }
     if (option->value != NULL && value == NULL) {
-        if (*index + 1 >= count) {
+        if (*index + 1 >= count || strcmp(words[*index + 1], "--") == 0) {
             return usage_error(command, "a value is missing after", word, ": ", option->value);
         }
         value = words[++*index];
