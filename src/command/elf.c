@@ -33,12 +33,30 @@ uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t count)
     return value;
 }
 
-uint64_t elf_field(const elf_file *f, const unsigned char *bytes, size_t narrow_at, size_t narrow,
-                   size_t wide_at, size_t wide)
+uint64_t elf_field(const elf_file *f, const unsigned char *bytes, const elf_place *place)
 {
-    return f->wide ? elf_number(f, bytes + wide_at, wide)
-                   : elf_number(f, bytes + narrow_at, narrow);
+    return f->wide ? elf_number(f, bytes + place->wide_at, place->wide)
+                   : elf_number(f, bytes + place->narrow_at, place->narrow);
 }
+
+/* Of the file's header. */
+static const elf_place elf_section_at = { 32, 4, 40, 8 };
+static const elf_place elf_section_size = { 46, 2, 58, 2 };
+static const elf_place elf_section_count = { 48, 2, 60, 2 };
+static const elf_place elf_segment_at = { 28, 4, 32, 8 };
+static const elf_place elf_segment_size = { 42, 2, 54, 2 };
+static const elf_place elf_segment_count = { 44, 2, 56, 2 };
+
+/* Of a section's header, and of a segment's. */
+static const elf_place elf_offset = { 16, 4, 24, 8 };
+static const elf_place elf_size = { 20, 4, 32, 8 };
+static const elf_place elf_link = { 24, 4, 40, 4 };
+static const elf_place elf_segment_bytes = { 16, 4, 32, 8 };
+
+/* Of a symbol. */
+static const elf_place elf_symbol_section = { 14, 2, 6, 2 };
+static const elf_place elf_symbol_value = { 4, 4, 8, 8 };
+static const elf_place elf_symbol_size = { 8, 4, 16, 8 };
 
 static bool elf_section_read(const elf_file *f, uint64_t index, elf_section *section)
 {
@@ -48,9 +66,9 @@ static bool elf_section_read(const elf_file *f, uint64_t index, elf_section *sec
         return false;
     }
     section->type = elf_number(f, header + 4, 4);
-    section->offset = elf_field(f, header, 16, 4, 24, 8);
-    section->size = elf_field(f, header, 20, 4, 32, 8);
-    section->link = elf_field(f, header, 24, 4, 40, 4);
+    section->offset = elf_field(f, header, &elf_offset);
+    section->size = elf_field(f, header, &elf_size);
+    section->link = elf_field(f, header, &elf_link);
     return true;
 }
 
@@ -132,12 +150,12 @@ static bool elf_read_header(elf_file *f)
     if (f->wide && !elf_bytes(f, 0, header, 64)) {
         return false;
     }
-    f->section_at = elf_field(f, header, 32, 4, 40, 8);
-    f->section_size = elf_field(f, header, 46, 2, 58, 2);
-    f->section_count = elf_field(f, header, 48, 2, 60, 2);
-    f->segment_at = elf_field(f, header, 28, 4, 32, 8);
-    f->segment_size = elf_field(f, header, 42, 2, 54, 2);
-    f->segment_count = elf_field(f, header, 44, 2, 56, 2);
+    f->section_at = elf_field(f, header, &elf_section_at);
+    f->section_size = elf_field(f, header, &elf_section_size);
+    f->section_count = elf_field(f, header, &elf_section_count);
+    f->segment_at = elf_field(f, header, &elf_segment_at);
+    f->segment_size = elf_field(f, header, &elf_segment_size);
+    f->segment_count = elf_field(f, header, &elf_segment_count);
     return true;
 }
 
@@ -198,7 +216,7 @@ static bool elf_segments_fit(const elf_file *f)
     for (uint64_t i = 0; i < f->segment_count; i++) {
         if (!elf_bytes(f, f->segment_at + i * each, header, (size_t)each) ||
             (elf_number(f, header, 4) == ELF_SEGMENT_NOTE &&
-             !elf_take(&left, elf_field(f, header, 16, 4, 32, 8)))) {
+             !elf_take(&left, elf_field(f, header, &elf_segment_bytes)))) {
             return false;
         }
     }
@@ -260,10 +278,10 @@ static void elf_add_symbols(elf_symbols *s, const elf_file *f, const unsigned ch
     size_t each = f->wide ? 24 : 16;
     for (; bytes >= each; bytes -= each, table += each) {
         elf_symbol *symbol = &s->list[s->count];
-        bool defined = elf_field(f, table, 14, 2, 6, 2) != 0;
+        bool defined = elf_field(f, table, &elf_symbol_section) != 0;
         symbol->name = (size_t)elf_number(f, table, 4);
-        symbol->address = elf_field(f, table, 4, 4, 8, 8);
-        symbol->size = elf_field(f, table, 8, 4, 16, 8);
+        symbol->address = elf_field(f, table, &elf_symbol_value);
+        symbol->size = elf_field(f, table, &elf_symbol_size);
         if (defined && table[f->wide ? 4 : 12] % 16 == ELF_FUNCTION &&
             symbol->name < s->name_bytes) {
             s->count++;
@@ -346,9 +364,9 @@ uint64_t elf_export(const elf_file *f, const char *name)
     }
     for (uint64_t at = 0; names != NULL && value == 0 && section.size - at >= each; at += each) {
         uint64_t text = elf_number(f, table + at, 4);
-        bool defined = elf_field(f, table + at, 14, 2, 6, 2) != 0;
+        bool defined = elf_field(f, table + at, &elf_symbol_section) != 0;
         if (defined && text < strings.size && strcmp((const char *)names + text, name) == 0) {
-            value = elf_field(f, table + at, 4, 4, 8, 8);
+            value = elf_field(f, table + at, &elf_symbol_value);
         }
     }
     free(table);

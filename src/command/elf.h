@@ -38,9 +38,12 @@ bool elf_bytes(const elf_file *f, uint64_t at, void *bytes, size_t count);
 
 uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t count);
 
-/* The field at one place in files of 32 bits, at another in those of 64. */
-uint64_t elf_field(const elf_file *f, const unsigned char *bytes, size_t narrow_at, size_t narrow,
-                   size_t wide_at, size_t wide);
+/* Where a field lies, and its bytes: in files of 32 bits (narrow), and in those of 64. */
+typedef struct elf_place {
+    uint8_t narrow_at, narrow, wide_at, wide;
+} elf_place;
+
+uint64_t elf_field(const elf_file *f, const unsigned char *bytes, const elf_place *place);
 
 typedef struct elf_symbol {
     uint64_t address, size;

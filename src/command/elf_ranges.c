@@ -13,6 +13,11 @@ typedef struct segment {
     uint64_t type, offset, address, size;
 } segment;
 
+/* Of a segment's header. */
+static const elf_place segment_offset = { 4, 4, 8, 8 };
+static const elf_place segment_address = { 8, 4, 16, 8 };
+static const elf_place segment_size = { 16, 4, 32, 8 };
+
 static bool read_segment(const elf_file *f, uint64_t index, segment *out)
 {
     unsigned char header[56];
@@ -21,9 +26,9 @@ static bool read_segment(const elf_file *f, uint64_t index, segment *out)
         return false;
     }
     out->type = elf_number(f, header, 4);
-    out->offset = elf_field(f, header, 4, 4, 8, 8);
-    out->address = elf_field(f, header, 8, 4, 16, 8);
-    out->size = elf_field(f, header, 16, 4, 32, 8);
+    out->offset = elf_field(f, header, &segment_offset);
+    out->address = elf_field(f, header, &segment_address);
+    out->size = elf_field(f, header, &segment_size);
     return true;
 }
 

@@ -216,9 +216,8 @@ firefox_sample *firefox_sample_at(const firefox *f, size_t i)
     return (firefox_sample *)(void *)f->samples.bytes + i;
 }
 
-void firefox_add(firefox *f, uint64_t stack, uint64_t at, uint64_t weight, uint64_t cpu)
+void firefox_add(firefox *f, firefox_sample sample)
 {
-    const firefox_sample sample = { stack, at, weight, cpu };
     f->failed = f->failed || buffer_add(&f->samples, &sample, sizeof sample) != 0;
 }
 
@@ -252,7 +251,9 @@ static void firefox_add_row(firefox *f, const sample_row *row, uint64_t start, u
     uint64_t most = row->weight > 0 ? row->weight : 1;
     n = n < most ? n : most;
     for (uint64_t k = 0; k < n && !f->failed; k++) {
-        firefox_add(f, stack, start, firefox_part(row->weight, k, n), k == 0 ? row->cpu : 0);
+        firefox_add(f, (firefox_sample){ .stack = stack, .at = start,
+                                         .weight = firefox_part(row->weight, k, n),
+                                         .cpu = k == 0 ? row->cpu : 0 });
         start += firefox_part(end - start, 0, n - k);
     }
 }
@@ -262,7 +263,8 @@ static void firefox_add_row(firefox *f, const sample_row *row, uint64_t start, u
 static void firefox_gap(firefox *f, uint64_t now, uint64_t next)
 {
     if (f->period > 0 && next > now && next - now > 2 * f->period) {
-        firefox_add(f, f->gap, firefox_sample_count(f) > 0 ? now + f->period : 0, 0, 0);
+        uint64_t at = firefox_sample_count(f) > 0 ? now + f->period : 0;
+        firefox_add(f, (firefox_sample){ .stack = f->gap, .at = at });
     }
 }
 
@@ -321,7 +323,8 @@ bool firefox_tree(firefox *f)
         bool path = i < f->paths.count;
         uint64_t exec = path ? f->paths.rows[i].exec : ns[i - f->paths.count];
         if (exec > 0) {
-            firefox_add(f, path ? f->path_stacks[i] : stacks[i - f->paths.count], at, exec, 0);
+            uint64_t stack = path ? f->path_stacks[i] : stacks[i - f->paths.count];
+            firefox_add(f, (firefox_sample){ .stack = stack, .at = at, .weight = exec });
             at += exec;
         }
     }
@@ -346,7 +349,8 @@ bool firefox_waiting(firefox *f)
 {
     for (size_t i = 0; i < f->paths.count; i++) {
         if (f->paths.rows[i].waiting > 0) {
-            firefox_add(f, f->path_stacks[i], 0, f->paths.rows[i].waiting, 0);
+            firefox_add(f, (firefox_sample){ .stack = f->path_stacks[i],
+                                             .weight = f->paths.rows[i].waiting });
         }
     }
     firefox_spread(f);
@@ -366,7 +370,7 @@ static bool firefox_take_draw(void *user, json_reader *r)
         return false;
     }
     if (json_is(state, "paused") && weight > 0) {
-        firefox_add(f, firefox_path_stack(f, path), 0, weight, 0);
+        firefox_add(f, (firefox_sample){ .stack = firefox_path_stack(f, path), .weight = weight });
     }
     return true;
 }
@@ -395,12 +399,11 @@ static void firefox_data_text(firefox *f, json_text text)
     f->failed = f->failed || buffer_add(&f->marker_data, text.bytes, text.length) != 0;
 }
 
-/* The data are what was added to marker_data since `data`. */
-static void firefox_mark(firefox *f, const char *name, uint64_t start, uint64_t end,
-                         uint64_t category, size_t data)
+/* Its name is still missing, and the length: its data are what was added since marker.data. */
+static void firefox_mark(firefox *f, const char *name, firefox_marker marker)
 {
-    const firefox_marker marker = { text_word(&f->texts, name), start, end, category, data,
-                                    f->marker_data.used - data };
+    marker.name = text_word(&f->texts, name);
+    marker.length = f->marker_data.used - marker.data;
     f->failed = f->failed || buffer_add(&f->markers, &marker, sizeof marker) != 0;
 }
 
@@ -492,10 +495,10 @@ static bool firefox_take_stall(void *user, json_reader *r)
                  ",\"cause\":{\"stack\":%" PRIu64 ",\"time\":" FIREFOX_MS ",\"tid\":1}}",
                  FIREFOX_MS_OF(stall.exec), FIREFOX_MS_OF(stall.length), stall.events,
                  firefox_cause(f, &stall), FIREFOX_MS_OF(stall.start));
-    firefox_mark(f, is_iteration(stall.kind) ? "Stall: iteration" : "Stall: callback", stall.start,
-                 stall.start + stall.length,
-                 firefox_category(f, firefox_handler(f, &stall)),
-                 data);
+    firefox_mark(f, is_iteration(stall.kind) ? "Stall: iteration" : "Stall: callback",
+                 (firefox_marker){ .start = stall.start, .end = stall.start + stall.length,
+                                   .category = firefox_category(f, firefox_handler(f, &stall)),
+                                   .data = data });
     return true;
 }
 
@@ -534,7 +537,8 @@ static void firefox_mark_window(firefox *f, const window_row *w)
         firefox_data(f, ",\"s%u\":%u.%06u", (unsigned)i, share / 1000000, share % 1000000);
     }
     firefox_data(f, "}");
-    firefox_mark(f, "Loop", w->start, w->end, FIREFOX_OTHER, data);
+    firefox_mark(f, "Loop", (firefox_marker){ .start = w->start, .end = w->end,
+                                              .category = FIREFOX_OTHER, .data = data });
 }
 
 /* The sites of a window end to end, if nobody sampled. */
@@ -547,8 +551,9 @@ static uint64_t firefox_add_window(firefox *f, const window_row *w, uint64_t at)
     for (size_t i = 0; i < sites + 3 && !f->sampled; i++) {
         uint64_t weight = i < sites ? f->windows.exec[i] : ns[i - sites];
         if (weight > 0) {
-            firefox_add(f, i < sites ? f->site_stacks[i] : stacks[i - sites],
-                        at < f->end ? at : f->end, weight, 0);
+            uint64_t stack = i < sites ? f->site_stacks[i] : stacks[i - sites];
+            firefox_add(f, (firefox_sample){ .stack = stack, .at = at < f->end ? at : f->end,
+                                             .weight = weight });
             at += weight;
         }
     }

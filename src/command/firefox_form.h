@@ -68,7 +68,7 @@ typedef struct firefox {
 /* The samples of the thread that is written. */
 size_t firefox_sample_count(const firefox *f);
 firefox_sample *firefox_sample_at(const firefox *f, size_t i);
-void firefox_add(firefox *f, uint64_t stack, uint64_t at, uint64_t weight, uint64_t cpu);
+void firefox_add(firefox *f, firefox_sample sample);
 
 /* The samples of each thread but the first. */
 bool firefox_tree(firefox *f);

@@ -216,7 +216,7 @@ static void firefox_samples(firefox *f, int thread)
 {
     bool timed = thread == FIREFOX_SAMPLED && f->sampled;
     bool counted = timed || thread == FIREFOX_DRAWN;
-    firefox_add(f, f->idle, f->end, 0, 0);
+    firefox_add(f, (firefox_sample){ .stack = f->idle, .at = f->end });
     (void)fprintf(f->out, "\"samples\":{\"length\":%zu", firefox_sample_count(f));
     for (int column = SAMPLE_STACK; column <= (timed ? SAMPLE_CPU : SAMPLE_WEIGHT); column++) {
         firefox_sample_column(f, column, counted);

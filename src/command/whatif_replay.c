@@ -206,16 +206,15 @@ static void life_comes(replay *r, uint32_t job)
     state->created_ns = s->found_ns;
 }
 
-static void add_ending(replay *r, uint32_t site, uint64_t came, uint64_t created, uint64_t end,
-                       uint64_t delay, uint64_t hidden)
+static void add_ending(replay *r, uint32_t site, const life_state *life, uint64_t end)
 {
     ending *e = &r->endings[r->ending_count];
     r->ending_count += end >= r->c->from_ns;
     e->site = site;
-    e->latency_ns = end - came;
-    e->seen_ns = end > created ? end - created : 0;
-    e->delay_ns = delay;
-    e->hidden_ns = hidden;
+    e->latency_ns = end - life->came_ns;
+    e->seen_ns = end > life->created_ns ? end - life->created_ns : 0;
+    e->delay_ns = life->delay_ns;
+    e->hidden_ns = life->hidden_ns;
 }
 
 /* A call of the loop that has no id creates a future for what came: that began when it came. */
@@ -236,8 +235,7 @@ static void mark_finish(replay *r, uint32_t life, uint64_t ns)
 {
     const life_state *f = &r->lives[life];
     if (f->known) {
-        add_ending(r, r->l->lives[life].site, f->came_ns, f->created_ns, ns, f->delay_ns,
-                   f->hidden_ns);
+        add_ending(r, r->l->lives[life].site, f, ns);
     }
 }
 
@@ -320,8 +318,10 @@ static void job_ends(replay *r, uint32_t job)
     const job_state *s = &r->jobs[job];
     uint64_t late = s->moved ? r->c->moved_ns : 0;
     if (j->life == WHATIF_NONE && j->site != WHATIF_NONE) {
-        add_ending(r, j->site, s->came_ns, s->found_ns, r->t + late, s->begin_ns - s->found_ns,
-                   s->found_ns - s->came_ns);
+        const life_state whole = { .known = true, .came_ns = s->came_ns, .created_ns = s->found_ns,
+                                   .hidden_ns = s->found_ns - s->came_ns,
+                                   .delay_ns = s->begin_ns - s->found_ns };
+        add_ending(r, j->site, &whole, r->t + late);
     }
     r->t += j->tail_ns;
     r->work_ns += j->tail_ns;

@@ -174,16 +174,20 @@ static figure count_of(const sheet *s, double value)
     return figure_count(value);
 }
 
-/* One line: a figure before, after, and the range that it lies in. */
+/* A figure before, after, and the range that it lies in. */
+typedef struct shown_row {
+    double before, after, low, high;
+} shown_row;
+
 static void put_row(sheet *s, const char *name, figure (*form)(const sheet *s, double value),
-                    double before, double after, double low, double high)
+                    const shown_row *row)
 {
     char range[64];
-    figure from = form(s, low), to = form(s, high);
+    figure from = form(s, row->low), to = form(s, row->high);
     sheet_blank_to(s, NAMES);
     sheet_text(s, name);
-    put_figure(s, form(s, before), BEFORE);
-    put_figure(s, form(s, after), AFTER);
+    put_figure(s, form(s, row->before), BEFORE);
+    put_figure(s, form(s, row->after), AFTER);
     (void)snprintf(range, sizeof range, "%s to %s", from.text, to.text);
     sheet_right(s, strcmp(from.text, to.text) == 0 ? from.text : range, BOUNDS);
     sheet_newline(s);
@@ -196,8 +200,9 @@ typedef struct shown {
 } shown;
 
 #define ROW(v, name, form, field)                                                                  \
-    put_row((v)->s, name, form, (v)->study->before.field, (v)->a->after.field, (v)->a->low.field,  \
-            (v)->a->high.field)
+    put_row((v)->s, name, form, &(const shown_row){                                                \
+        .before = (double)(v)->study->before.field, .after = (double)(v)->a->after.field,          \
+        .low = (double)(v)->a->low.field, .high = (double)(v)->a->high.field })
 
 static void put_heads(sheet *s, const char *name)
 {
