@@ -27,7 +27,8 @@ typedef struct attach_facts {
     uint64_t first;            /* argument of it */
     uint64_t stack, code;      /* registers in it */
     bool timed;                /* it may have a time that a stop would begin anew */
-    uint64_t cpu_ns, queue_ns, turns;  /* time on a processor, waiting for one; how often it got one */
+    uint64_t cpu_ns, queue_ns; /* time on a processor, and waiting for one */
+    uint64_t timeslices;       /* how often it got one */
 } attach_facts;
 
 /* A place where a thread slept. Words of the stack tell whether it is the same again. */

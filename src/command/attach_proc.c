@@ -124,16 +124,16 @@ bool attach_look(attach_thread *t, attach_facts *facts)
     char text[256];
     unsigned long long cpu;
     unsigned long long queue;
-    unsigned long long turns;
+    unsigned long long timeslices;
     memset(facts, 0, sizeof *facts);
     if (!read_again(t->sched_file, text, sizeof text) ||
-        sscanf(text, "%llu %llu %llu", &cpu, &queue, &turns) != 3 ||
+        sscanf(text, "%llu %llu %llu", &cpu, &queue, &timeslices) != 3 ||
         !read_again(t->call_file, text, sizeof text)) {
         return false;
     }
     facts->cpu_ns = cpu;
     facts->queue_ns = queue;
-    facts->turns = turns;
+    facts->timeslices = timeslices;
     read_call(t->tid, text, facts);
     return true;
 }

@@ -34,7 +34,7 @@ static uint64_t next_look(attach *a)
 static bool has_not_moved(const attach_facts *a, const attach_facts *b)
 {
     return a->call >= 0 && a->call == b->call && a->stack == b->stack && a->code == b->code &&
-           a->first == b->first && a->turns == b->turns && a->cpu_ns == b->cpu_ns;
+           a->first == b->first && a->timeslices == b->timeslices && a->cpu_ns == b->cpu_ns;
 }
 
 static bool is_same_site(const attach *a, const attach_thread *t, const attach_site *s,

@@ -45,8 +45,8 @@ typedef struct watch_row {
     char within[WITHIN_NAME];  /* the function that the loop called, or the one in Python that made
                                   it; "": not known */
     uint64_t count, total_ns, longest_ns;
-    uint64_t now_ns;           /* in the stay under way */
-    uint64_t last_ns;          /* in the last stay, */
+    uint64_t now_ns;           /* in the interval under way */
+    uint64_t last_ns;          /* in the last one, */
     uint64_t before_ns;        /* and the longest before that */
     bool own;                  /* its process tells of it as well, once it is over */
 } watch_row;
@@ -66,7 +66,7 @@ typedef struct watched {
     uint64_t at_ns, cpu_ns;    /* of the last look */
     bool idle;                 /* its process said so then: it was left alone */
     uint64_t seen_ns;          /* when it was last there, if it was not idle */
-    uint64_t throttled;        /* when the stay began */
+    uint64_t throttled;        /* when the interval began */
     watch_row rows[WATCH_ROWS];
     run_within within;
 } watched;
@@ -320,8 +320,8 @@ static void add_time(watched *w, const char *call, const char *within, bool own,
     }
 }
 
-/* The stay is over: only now the kernel has counted that the quota was used up. */
-static void end_stay(watched *w)
+/* The interval between two events is over: only now the kernel has counted that the quota was used up. */
+static void end_interval(watched *w)
 {
     uint64_t waited = 0;
     uint64_t unused;
@@ -346,10 +346,10 @@ static void end_stay(watched *w)
     }
 }
 
-static void begin_stay(watched *w, uint64_t sequence)
+static void begin_interval(watched *w, uint64_t sequence)
 {
     if (w->asked && w->site != 0) {
-        end_stay(w);
+        end_interval(w);
     }
     w->sequence = sequence;
     w->site = 0;
@@ -360,7 +360,7 @@ static void begin_stay(watched *w, uint64_t sequence)
     w->seen_ns = w->gone ? w->seen_ns : w->at_ns;
 }
 
-/* Times are taken so that no more is counted than lies in the stay. */
+/* Times are taken so that no more is counted than lies in the interval. */
 static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
     const uint64_t sequence = block_sequence(w->block);
@@ -370,7 +370,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
     uint64_t cpu_ns;
     uint64_t off_ns;
     if (sequence != w->sequence) {
-        begin_stay(w, sequence);
+        begin_interval(w, sequence);
         return;
     }
     if (!read_cpu(w, &cpu_ns)) {
@@ -467,7 +467,7 @@ static void open_files(watched *w)
     w->call = open_of(w->process, w->thread, "syscall");
     w->stat = open_of(w->process, w->thread, "stat");
     w->status = open_of(w->process, w->thread, "status");
-    begin_stay(w, block_sequence(w->block));
+    begin_interval(w, block_sequence(w->block));
 }
 
 static void add_watched(const char *name)
@@ -622,7 +622,7 @@ void run_watch_end(void)
     for (size_t i = 0; i < watch.count; i++) {
         renew(watch.threads[i]);
         if (watch.threads[i]->site != 0) {
-            end_stay(watch.threads[i]);
+            end_interval(watch.threads[i]);
         }
         close_files(watch.threads[i]);
     }

@@ -1,6 +1,6 @@
 /* whatif.h - what a change would bring, computed from the steps of a loop; for whatif*.c alone.
  *
- * A job is one stay of the running stack between empty and empty: what the loop called. Jobs come
+ * A job is what the running stack does from empty to empty: what the loop called. Jobs come
  * from outside at an instant that is known only within an interval, or from other jobs. A replay
  * puts them through the loop again: a poll, then all that came. */
 
