@@ -14090,7 +14090,7 @@ static uint64_t chroprof__frame_bytes(void)
     return 0;
 }
 
-/* Of the alternate stack of this thread; 0: it has none. */
+/* Size of the alternate stack of this thread; 0: it has none. */
 static uint64_t chroprof__alternate_bytes(void)
 {
     chroprof__stack_of_signals stack;
@@ -14143,7 +14143,7 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     return left >= chroprof__stack_need(s->unwind.walk != 0);
 }
 
-/* The same at the start, where a timer signal could come next. */
+/* May the sampler start here, where a timer signal could come next? */
 static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
                                          const chroprof_sampler_options *o)
 {
@@ -14158,14 +14158,14 @@ static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
 #if CHROPROF__THREAD_TIMER
 enum { CHROPROF__THREAD_SIGNAL = 4 };      /* SIGEV_THREAD_ID */
 
-/* As the kernel takes them. */
+/* How the kernel takes the event of a timer: struct sigevent. */
 typedef struct chroprof__timer_event {
     uint64_t value;
     int32_t signal, notify, thread;
     int32_t rest[11];
 } chroprof__timer_event;
 
-/* In s and ns, as the kernel takes them. */
+/* Arms a timer, or stops it if first_ns is 0. The kernel takes times in s and ns. */
 static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
 {
     const uint64_t s = 1000000000u;
@@ -14186,7 +14186,7 @@ typedef struct chroprof__process_timer {
 
 static chroprof__process_timer chroprof__process_timers[2];
 
-/* Which one has this signal. */
+/* The timer of the process that sends this signal. */
 static chroprof__process_timer *chroprof__timer_of(int number)
 {
     return chroprof__process_timers + (number == SIGPROF);
@@ -14256,13 +14256,14 @@ static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 /* ---- the wall mode while the loop sleeps. Idle is known from the events: it is sampled by its
  * length when it ends, and no signal has to wake the loop for it. */
 
-/* Asked in any thread. */
+/* Does the loop's thread sleep? Any thread may ask. */
 static bool chroprof__is_asleep(const chroprof__core *c)
 {
     return *(const volatile uint32_t *)&c->account == CHROPROF__IDLE && !chroprof__is_busy(c);
 }
 
-/* Not a forked child: one of its own timers may have the number of ours. */
+/* Is the timer of this process? A forked child inherits none, but one of its own may have that
+ * number. */
 static bool chroprof__has_timer(const chroprof__sampler *s)
 {
     return chroprof__peek64(&s->timer.armed) != 0 && s->timer.pid == (uint64_t)getpid();
@@ -14286,7 +14287,8 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
     s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* Signals that fell due while it was called off are those of idle time. */
+/* Arms the timer again after a wait. Signals that fell due while it was called off are of idle
+ * time. */
 CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
@@ -14296,7 +14298,7 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
     s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
+/* The timer does not fire any more; in a forked child, which does not inherit it, it never did. */
 CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
@@ -14329,7 +14331,7 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     chroprof__end_edit(c);
 }
 
-/* Takes in the idle time up to now. */
+/* Takes in samples of the idle time up to now. */
 static void chroprof__take_idle(const chroprof *p, chroprof__sampler *s)
 {
     const chroprof__core *c = p->core;
@@ -15039,8 +15041,8 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
     return true;
 }
 
-/* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
- * stays. */
+/* Gives a signal back: none of ours that is still on its way arrives any more. A handler that the
+ * host has set meanwhile stays. */
 CHROPROF__COLD void chroprof__return_signal(int number, bool ignored)
 {
     struct sigaction action;
@@ -15143,7 +15145,7 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
-/* Once: then its number may be that of another one. */
+/* Deletes the timer, once: afterwards its number may be that of another one. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     bool armed = chroprof__peek64(&s->timer.armed) != 0;
@@ -15164,7 +15166,7 @@ static int chroprof__signal_of(const chroprof_sampler_options *o)
     return o->mode == CHROPROF_SAMPLER_WALL ? SIGALRM : SIGPROF;
 }
 
-/* Also in the middle of events, which find no timer then. */
+/* Stops the timer, also in the middle of events: those find no timer then. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     (void)p;
@@ -15206,7 +15208,7 @@ static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_optio
     return false;
 }
 
-/* If it is not to be had the timer is free again. */
+/* Claims a signal; if there is none to be had, the process's timer is free again. */
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
     int number = chroprof__signal_of(o);
@@ -15261,7 +15263,7 @@ static void chroprof__end_timer(const chroprof *p)
 }
 #endif
 
-/* From here on it signals; a steady timer is left alone then. */
+/* Sets the timer off. A steady one is left alone from here on. */
 static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
     s->timer.running = 1;
@@ -15281,7 +15283,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
         chroprof__arm(s);
 }
 
-/* Nothing has changed. */
+/* There is no timer: takes back what the start has changed so far. */
 static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *s, int number)
 {
     int error = errno;

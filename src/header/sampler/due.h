@@ -63,13 +63,14 @@ static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 /* ---- the wall mode while the loop sleeps. Idle is known from the events: it is sampled by its
  * length when it ends, and no signal has to wake the loop for it. */
 
-/* Asked in any thread. */
+/* Does the loop's thread sleep? Any thread may ask. */
 static bool chroprof__is_asleep(const chroprof__core *c)
 {
     return *(const volatile uint32_t *)&c->account == CHROPROF__IDLE && !chroprof__is_busy(c);
 }
 
-/* Not a forked child: one of its own timers may have the number of ours. */
+/* Is the timer of this process? A forked child inherits none, but one of its own may have that
+ * number. */
 static bool chroprof__has_timer(const chroprof__sampler *s)
 {
     return chroprof__peek64(&s->timer.armed) != 0 && s->timer.pid == (uint64_t)getpid();
@@ -93,7 +94,8 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
     s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* Signals that fell due while it was called off are those of idle time. */
+/* Arms the timer again after a wait. Signals that fell due while it was called off are of idle
+ * time. */
 CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
@@ -103,7 +105,7 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
     s->handler.cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
+/* The timer does not fire any more; in a forked child, which does not inherit it, it never did. */
 CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
@@ -136,7 +138,7 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     chroprof__end_edit(c);
 }
 
-/* Takes in the idle time up to now. */
+/* Takes in samples of the idle time up to now. */
 static void chroprof__take_idle(const chroprof *p, chroprof__sampler *s)
 {
     const chroprof__core *c = p->core;

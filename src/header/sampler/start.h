@@ -61,8 +61,8 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
     return true;
 }
 
-/* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
- * stays. */
+/* Gives a signal back: none of ours that is still on its way arrives any more. A handler that the
+ * host has set meanwhile stays. */
 CHROPROF__COLD void chroprof__return_signal(int number, bool ignored)
 {
     struct sigaction action;
@@ -165,7 +165,7 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
-/* Once: then its number may be that of another one. */
+/* Deletes the timer, once: afterwards its number may be that of another one. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     bool armed = chroprof__peek64(&s->timer.armed) != 0;
@@ -186,7 +186,7 @@ static int chroprof__signal_of(const chroprof_sampler_options *o)
     return o->mode == CHROPROF_SAMPLER_WALL ? SIGALRM : SIGPROF;
 }
 
-/* Also in the middle of events, which find no timer then. */
+/* Stops the timer, also in the middle of events: those find no timer then. */
 static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
 {
     (void)p;
@@ -228,7 +228,7 @@ static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_optio
     return false;
 }
 
-/* If it is not to be had the timer is free again. */
+/* Claims a signal; if there is none to be had, the process's timer is free again. */
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
     int number = chroprof__signal_of(o);
@@ -283,7 +283,7 @@ static void chroprof__end_timer(const chroprof *p)
 }
 #endif
 
-/* From here on it signals; a steady timer is left alone then. */
+/* Sets the timer off. A steady one is left alone from here on. */
 static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
     s->timer.running = 1;
@@ -303,7 +303,7 @@ static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
         chroprof__arm(s);
 }
 
-/* Nothing has changed. */
+/* There is no timer: takes back what the start has changed so far. */
 static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *s, int number)
 {
     int error = errno;

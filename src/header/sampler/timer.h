@@ -60,7 +60,7 @@ static uint64_t chroprof__frame_bytes(void)
     return 0;
 }
 
-/* Of the alternate stack of this thread; 0: it has none. */
+/* Size of the alternate stack of this thread; 0: it has none. */
 static uint64_t chroprof__alternate_bytes(void)
 {
     chroprof__stack_of_signals stack;
@@ -113,7 +113,7 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     return left >= chroprof__stack_need(s->unwind.walk != 0);
 }
 
-/* The same at the start, where a timer signal could come next. */
+/* May the sampler start here, where a timer signal could come next? */
 static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
                                          const chroprof_sampler_options *o)
 {
@@ -128,14 +128,14 @@ static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
 #if CHROPROF__THREAD_TIMER
 enum { CHROPROF__THREAD_SIGNAL = 4 };      /* SIGEV_THREAD_ID */
 
-/* As the kernel takes them. */
+/* How the kernel takes the event of a timer: struct sigevent. */
 typedef struct chroprof__timer_event {
     uint64_t value;
     int32_t signal, notify, thread;
     int32_t rest[11];
 } chroprof__timer_event;
 
-/* In s and ns, as the kernel takes them. */
+/* Arms a timer, or stops it if first_ns is 0. The kernel takes times in s and ns. */
 static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
 {
     const uint64_t s = 1000000000u;
@@ -156,7 +156,7 @@ typedef struct chroprof__process_timer {
 
 static chroprof__process_timer chroprof__process_timers[2];
 
-/* Which one has this signal. */
+/* The timer of the process that sends this signal. */
 static chroprof__process_timer *chroprof__timer_of(int number)
 {
     return chroprof__process_timers + (number == SIGPROF);
