@@ -421,17 +421,22 @@ static bool is_runnable(attach_thread *t)
     return attach_look(t, &f) && f.call == ATTACH_RUNS;
 }
 
-/* At the end. One in a wait that has a time may come out of it by itself. One that never stopped would
- * be interrupted in its next call, so only one that stays in the kernel is left like that. */
+/* At the end. One in a wait that has a time, or about to enter it, may come out of it by itself. One that
+ * never stopped would be interrupted in its next call, so only one that stays in the kernel is left
+ * like that. */
 void attach_release(attach_thread *t)
 {
     uint64_t end = attach_now() + 1000000000u;
     uint64_t late = end + UINT64_C(60000000000);
     attach_facts f;
     int status;
-    if (t->held && !t->gone && !t->asked && attach_look(t, &f) && f.timed &&
-        await_stop(t, &status, 300000000u) && !is_end(t, status)) {
-        let_go(t, status);
+    while (t->held && !t->gone && !t->asked && attach_look(t, &f) && f.timed &&
+           await_stop(t, &status, 300000000u) && !is_end(t, status)) {
+        if (!enters_call(t, status)) {
+            let_go(t, status);
+        } else if (trace(PTRACE_SYSCALL, t->tid, 0) != 0) {
+            break;
+        }
     }
     while (t->held && !t->gone &&
            (attach_now() < end || (attach_now() < late && is_runnable(t)))) {
