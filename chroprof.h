@@ -253,7 +253,9 @@ THE SAMPLER
  the sampler. A filter of system calls (seccomp) has to allow restart_syscall for that, as it has
  to for any of these waits that SIGSTOP and SIGCONT may meet. This is for Linux on x86-64, where
  the code of the C library says which system call it is, as that of glibc 2.36 does. Elsewhere they
- end with EINTR; so do waits of other kinds, if SA_RESTART does not restart them.
+ end with EINTR; so do waits of other kinds, if SA_RESTART does not restart them, and everywhere an
+ epoll_wait with a timeout: the kernel does not keep how much of it is left, and the handler does
+ not know when it began.
  chroprof_sampler_totals.interrupted and the text count these, on Linux on x86-64 and arm64.
  Continue such a wait yourself, as chroprof run does, or use CPU mode.
  In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
@@ -1842,8 +1844,8 @@ CHROPROF_API void chroprof_sampler_halt(chroprof *p);
 CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
- * own again. Without this call stacks of fibers end at their innermost function. Cost: two
- * stores. */
+ * own again. Without this call stacks of fibers end at their innermost function. Cost: three
+ * stores, and each task that begins on such a stack takes the slow path. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
 
@@ -8747,6 +8749,8 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__close_event(c);
 }
 
+/* A signal between the load of one limit and the store of the other has its sample wait: at most
+ * until that limit, which is at most the sampler's next look at the CPU clock, or idle_leave. */
 CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;

@@ -540,6 +540,8 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__close_event(c);
 }
 
+/* A signal between the load of one limit and the store of the other has its sample wait: at most
+ * until that limit, which is at most the sampler's next look at the CPU clock, or idle_leave. */
 CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;

@@ -256,7 +256,9 @@ THE SAMPLER
  the sampler. A filter of system calls (seccomp) has to allow restart_syscall for that, as it has
  to for any of these waits that SIGSTOP and SIGCONT may meet. This is for Linux on x86-64, where
  the code of the C library says which system call it is, as that of glibc 2.36 does. Elsewhere they
- end with EINTR; so do waits of other kinds, if SA_RESTART does not restart them.
+ end with EINTR; so do waits of other kinds, if SA_RESTART does not restart them, and everywhere an
+ epoll_wait with a timeout: the kernel does not keep how much of it is left, and the handler does
+ not know when it began.
  chroprof_sampler_totals.interrupted and the text count these, on Linux on x86-64 and arm64.
  Continue such a wait yourself, as chroprof run does, or use CPU mode.
  In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds

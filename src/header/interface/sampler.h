@@ -61,7 +61,7 @@ CHROPROF_API void chroprof_sampler_halt(chroprof *p);
 CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
- * own again. Without this call stacks of fibers end at their innermost function. Cost: two
- * stores. */
+ * own again. Without this call stacks of fibers end at their innermost function. Cost: three
+ * stores, and each task that begins on such a stack takes the slow path. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
