@@ -52,7 +52,7 @@ help:
 	@echo 'make fuzz-merge  adds the inputs that reach more code to the seeds'
 	@echo 'make fuzz-coverage  the parts of chroprof.h that the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
-	@echo 'make bench-loop, -shape, -peers, -scale, -counts, -compile, -soak: see bench/README.md'
+	@echo 'make bench-loop, -shape, -peers, -scale, -big, -counts, -compile, -soak: see bench/README.md'
 	@echo 'make bench-all  all of the bench (15 minutes); keep the machine quiet'
 	@echo 'make bench-tables  writes the results into bench/README.md and the picture'
 	@echo 'make install    headers, command, man pages, completions; PREFIX=/usr/local, DESTDIR='
@@ -441,6 +441,14 @@ $B/bench_scale: bench/scale.c bench/impl.c chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/scale.c bench/impl.c
 
+# what a profile of 100,000 paths and 1,000 merged ones cost the command
+bench-big: $B/bench_big chroprof
+	python3 bench/big.py $B/chroprof $B/bench_big $(BENCH)
+
+$B/bench_big: bench/big.c bench/impl.c chroprof.h $B/flags/BENCHED
+	@mkdir -p $B
+	$(CC) $(BENCH_FLAGS) -o $@ bench/big.c bench/impl.c
+
 # instructions and cache misses, by valgrind: no clock
 bench-counts:
 	$(call keep,counts) env CC='$(CC)' sh bench/counts.sh $B/bench-counts
@@ -589,4 +597,4 @@ clean:
 .PHONY: help header parts chroprof libchroprof demo pictures test test-rest test-one-core test-all cost test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-whatif bench-soak bench-shape \
-    bench-curves bench-record bench-diff install uninstall again dist deb clean
+    bench-curves bench-record bench-diff bench-big install uninstall again dist deb clean

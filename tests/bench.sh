@@ -52,6 +52,8 @@ if built scale bench/scale.c "$implementation"; then
         fi
     done
 fi
+built big bench/big.c "$implementation" &&
+    says '^[0-9]* paths, [0-9]* events, laws: hold$' "$out/big" "$out/big.chroprof" 300 2 20
 built peers -D_GNU_SOURCE bench/peers.c "$implementation" &&
     for mode in nothing reads chroprof recorder function; do
         says '^[0-9.]* [0-9.]*$' "$out/peers" $mode 1000
