@@ -3090,7 +3090,8 @@ typedef struct chroprof__front {
 
 enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core */
 
-/* The start of the block. Each comment opens a cache line. */
+/* The start of the block. What stands alone in it is of the hot path, whose first cache line begins
+ * at seq, or one fact of the whole profile; what belongs together is a struct. */
 typedef struct chroprof__core {
     /* what it is */
     struct {
@@ -3128,12 +3129,11 @@ typedef struct chroprof__core {
     } deferred;
     struct {
         uint64_t start;            /* NO_ITERATION: none began */
-        uint64_t limit;            /* as callback_limit */
-        uint64_t min;              /* as callback_min */
+        uint64_t limit;            /* as callback.limit */
+        uint64_t min;              /* as callback.min */
+        uint64_t idle_limit;       /* of idle_leave, what time_limit is of other events */
+        uint64_t event;            /* the number of the event that began the one under way */
     } iteration;
-    uint64_t idle_limit;       /* that of idle_leave */
-    /* iterations */
-    uint64_t iteration_event;  /* the number of the event that began the one under way */
     struct {
         uint64_t counts;           /* UINT64_MAX: counts of paths that have none */
         uint64_t count;            /* what is deferred for nobody */
@@ -3160,7 +3160,7 @@ typedef struct chroprof__core {
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
-    uint64_t hidden_since;
+    uint64_t hidden_since;     /* profile time at which the first of the hidden frames came */
     struct {
         uint64_t first;            /* number of the first event that the ring may tell of */
         uint64_t begin;            /* profile time at which its interval began */
@@ -3168,14 +3168,16 @@ typedef struct chroprof__core {
     } ring;
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
-    uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
-    uint64_t merged_events;    /* of the profiles that were merged in */
-    uint64_t stall_ticks;
+    struct {
+        uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
+        uint64_t merged_events;    /* of the profiles that were merged in */
+    } made;
+    uint64_t stall_ticks;      /* set.stall_ns in ticks */
     struct {
         uint64_t end, ticks;       /* the current width */
     } windows;
-    uint64_t aged_at;          /* when the running stack was last looked at for that */
-    uint64_t max_step_ticks;
+    uint64_t aged_at;          /* profile time of the last chroprof__age */
+    uint64_t max_step_ticks;   /* set.max_step_ns in ticks */
     uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
     uint32_t foreign;          /* addresses of other processes were merged in */
     uint64_t started;          /* the epoch is known */
@@ -3221,13 +3223,17 @@ typedef struct chroprof__core {
     struct {
         chroprof__histogram callback, iteration; /* min: of the groups of that name */
     } lengths;
-    uint64_t anomalies[CHROPROF__KINDS];
-    uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
+    struct {
+        uint64_t counts[CHROPROF__KINDS];
+        uint8_t placed[CHROPROF__KINDS]; /* 1 + the row of a kind's places; 0: none */
+    } anomalies;
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
-    chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
-    uint64_t tallies;
-    chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
-    stalls */
+    struct {
+        chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
+        uint64_t tallies;          /* how many there were: each has a number */
+        chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
+                                     * stalls */
+    } stall;
 } chroprof__core;
 
 /* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at
@@ -4757,7 +4763,7 @@ CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 static void chroprof__wake(chroprof__core *c)
 {
     chroprof__poke64(&c->time_limit, c->last);
-    chroprof__poke64(&c->idle_limit, c->last);
+    chroprof__poke64(&c->iteration.idle_limit, c->last);
 }
 
 /* When the sampler, if it runs, reads the thread's CPU clock next. */
@@ -4785,10 +4791,10 @@ static void chroprof__set_time_limit(chroprof__core *c)
     chroprof__lower(&time_limit, chroprof__sampler_limit(c));
     if (!c->time.calibrated)
         chroprof__lower(&time_limit, c->time.calibrate_at);
-    c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
-    c->time_limit = c->idle_limit;
+    c->iteration.idle_limit = time_limit > c->last ? time_limit : c->last + 1;
+    c->time_limit = c->iteration.idle_limit;
     if (!c->loop.iteration_active && c->account == CHROPROF__IDLE)
-        c->idle_limit = c->last;
+        c->iteration.idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */
@@ -5540,7 +5546,7 @@ static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
     if (k < stalls)
         return &chroprof__stall_rows(c)[k].hits;
     if (k < stalls + 2)
-        return &c->due[k - stalls].hits;
+        return &c->stall.due[k - stalls].hits;
     k -= stalls + 2;
     return k < CHROPROF__HITS ? chroprof__sampler_of(c)->hits + k : NULL;
 }
@@ -5834,7 +5840,7 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
     if (c->loop.iteration_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
+        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration.event,
                           chroprof__minus(t, c->iteration.start), stack, e);
 }
 
@@ -6369,7 +6375,7 @@ static chroprof__reach chroprof__ring_reach(const chroprof__core *c)
 static chroprof__places *chroprof__places_of(const chroprof__core *c, uint32_t kind)
 {
     chroprof__places *rows = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES);
-    return c->placed[kind] ? rows + (c->placed[kind] - 1) : NULL;
+    return c->anomalies.placed[kind] ? rows + (c->anomalies.placed[kind] - 1) : NULL;
 }
 
 static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__places *met)
@@ -6382,7 +6388,7 @@ static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__pla
         row = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES) + table->used++;
         *row = *met;
         CHROPROF__STORE_FENCE();            /* a place that is named is there */
-        c->placed[kind] = (uint8_t)table->used;
+        c->anomalies.placed[kind] = (uint8_t)table->used;
     }
 }
 
@@ -6390,7 +6396,7 @@ CHROPROF__COLD void chroprof__count_at(chroprof__core *c, chroprof_anomaly_kind 
                                        uint64_t count, chroprof__met place)
 {
     chroprof__places met = { place, place };
-    c->anomalies[kind] += count;
+    c->anomalies.counts[kind] += count;
     chroprof__meet(c, (uint32_t)kind, &met);
 }
 
@@ -6551,11 +6557,11 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 {
     chroprof__core *c = p->core;
     memset(y, 0, sizeof(*y));
-    if (++c->tallies > UINT32_MAX) {
+    if (++c->stall.tallies > UINT32_MAX) {
         chroprof__forget_tallies(p);
-        c->tallies = 1;
+        c->stall.tallies = 1;
     }
-    y->number = (uint32_t)c->tallies;
+    y->number = (uint32_t)c->stall.tallies;
     y->which = which;
     y->next = next;
     y->time = time;
@@ -6566,11 +6572,11 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->iteration_event < c->ring.first ? c->ring.first : c->iteration_event;
+    uint64_t n = c->iteration.event < c->ring.first ? c->ring.first : c->iteration.event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
-    row->serial = c->iteration_event;
+    row->serial = c->iteration.event;
     for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
         row->steps[row->count++] = *chroprof__ring_at(p, c, n);
 }
@@ -6583,7 +6589,8 @@ enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
  * yet. */
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
-    uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
+    uint64_t kept = c->stall.tally.next > c->iteration.event ? c->stall.tally.next - 1
+                                                             : c->iteration.event;
     bool under_way = c->loop.iteration_active && c->account != CHROPROF__IDLE;
     return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
@@ -6591,14 +6598,14 @@ static uint64_t chroprof__until_spill(const chroprof__core *c)
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    if (c->tally.next <= c->iteration_event + 1) {
-        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+    if (c->stall.tally.next <= c->iteration.event + 1) {
+        chroprof__begin_tally(p, &c->stall.tally, CHROPROF__OF_ITERATION, c->iteration.event + 1,
                               c->iteration.start);
         chroprof__stage_steps(p);
     }
-    uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
+    uint64_t end = c->stall.tally.next + CHROPROF__SPILLED_ROWS;
     CHROPROF_ASSERT(end <= c->seq >> 1);
-    chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
+    chroprof__tally_rows(p, &c->stall.tally, end, chroprof__ring_at(p, c, end)->depth);
 }
 
 /* Where the row of the event after this one lies, and up to where the ring goes on from there. */
@@ -6629,7 +6636,7 @@ CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
     c->iteration.start = c->last;
-    c->iteration_event = c->seq >> 1;
+    c->iteration.event = c->seq >> 1;
 }
 
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
@@ -6734,7 +6741,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->time.calibrate_at)
         chroprof__calibrate(c);
 #endif
-    if (m->t >= c->idle_limit)
+    if (m->t >= c->iteration.idle_limit)
         chroprof__age(p, c);
     if (c->phase.exits && m->account == CHROPROF__LOOP)
         c->phase.exit_ticks += m->dt;
@@ -6849,11 +6856,11 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
 {
     chroprof__core *c = p->core;
     chroprof__tally y;
-    if (c->tally.next <= c->iteration_event + 1)
-        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+    if (c->stall.tally.next <= c->iteration.event + 1)
+        chroprof__begin_tally(p, &c->stall.tally, CHROPROF__OF_ITERATION, c->iteration.event + 1,
                               c->iteration.start);
-    chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
-    y = c->tally;
+    chroprof__tally_rows(p, &c->stall.tally, (c->seq + 1) >> 1, c->depth);
+    y = c->stall.tally;
     chroprof__end_tally(p, &y);             /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
@@ -7019,7 +7026,7 @@ static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *s
 static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
                                                 uint64_t start, uint64_t length, uint64_t events)
 {
-    chroprof__stall_row *stall = &c->due[kind];
+    chroprof__stall_row *stall = &c->stall.due[kind];
     memset(stall, 0, sizeof(*stall));
     stall->kind = kind;
     stall->start = start;
@@ -7054,12 +7061,12 @@ CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
     bool same = c->loop.iteration_callback > length / 2;
     chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
     c->iteration.start, length,
-                                                     (c->seq >> 1) - c->iteration_event);
+                                                     (c->seq >> 1) - c->iteration.event);
     if (!same)
         chroprof__count_stall(p);
     stall->serial = same ? c->loop.iteration_callback_serial : c->loop.stalls;
     chroprof__share_iteration(p, stall);
-    chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
+    chroprof__take_hits(p, stall, (uint32_t)c->iteration.event);
     if (same)
         chroprof__replace_stall(c, stall);
     else
@@ -8103,7 +8110,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
  * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->loop.iteration_active || c->iteration_event != c->seq >> 1)
+    if (!c->loop.iteration_active || c->iteration.event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
@@ -8755,13 +8762,13 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_limit, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->iteration.idle_limit, &m) ||
                          m.account != CHROPROF__IDLE || !chroprof__look_at_ring(c, &m))) {
         chroprof__slow_path(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
-    c->time_limit = c->idle_limit;
+    c->time_limit = c->iteration.idle_limit;
     chroprof__begin_iteration(c);
     chroprof__count_wait(c, m.dt);
     chroprof__close_event(c);
@@ -8997,7 +9004,7 @@ static const chroprof__figure chroprof__path_figures[] = {
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
     READ(events, "events_total", "Events taken.")                                                  \
-    UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
+    UNSEEN(chroprof__core, made.merged_events, COUNT, SUM)                                         \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
     FIGURE(iterations, loop.iterations, COUNT, SUM, "iterations_total",                            \
            "Iterations of the loop, from one idle to the next.")                                   \
@@ -9741,7 +9748,7 @@ CHROPROF__COLD_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t
 /* Profile time at which a window begins. */
 static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
 {
-    return index ? index * c->windows.ticks - c->window_phase : 0;
+    return index ? index * c->windows.ticks - c->made.window_phase : 0;
 }
 
 enum { CHROPROF__SKIPPED_AT_ONCE = 16 };
@@ -10346,7 +10353,7 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
         return false;
     const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
     out->kind = kind;
-    out->count = p->core->anomalies[kind];
+    out->count = p->core->anomalies.counts[kind];
     out->text = chroprof__nth_text(texts, 2 * (uint32_t)kind);
     out->cure = chroprof__nth_text(out->text, 1);
     out->placed = row && out->count > 0;
@@ -10502,10 +10509,10 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     chroprof__read_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, out);
     chroprof__sum_paths(p, out);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        out->anomalies += c->anomalies[k];
+        out->anomalies += c->anomalies.counts[k];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         out->dropped += c->tables[k].dropped;
-    out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
+    out->events = (c->seq - c->seq_base) / 2 + c->made.merged_events;
     if (p->percentiles) {
         const chroprof__histogram *callback = &c->lengths.callback;
         const chroprof__histogram *iteration = &c->lengths.iteration;
@@ -10606,8 +10613,8 @@ CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
 {
     CHROPROF__MUST(c->time.factor != 0 && c->last < CHROPROF__END_OF_TIME,
                     "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->windows.ticks != 0 && c->window_phase < c->windows.ticks &&
-                    c->window_phase < CHROPROF__END_OF_TIME,
+    CHROPROF__MUST(c->windows.ticks != 0 && c->made.window_phase < c->windows.ticks &&
+                    c->made.window_phase < CHROPROF__END_OF_TIME,
                     "windows have a width, and time 0 lies in the first one");
     CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
     return NULL;
@@ -10622,7 +10629,7 @@ static const char *chroprof__ask_core(const chroprof *p)
                     "the block begins with the magic number and no event is under way");
     CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->windows.ticks,
+                    index <= (c->last + c->made.window_phase) / c->windows.ticks,
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
@@ -10867,7 +10874,7 @@ static bool chroprof__good_place(const chroprof *p, const chroprof__met *place)
 
 static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 {
-    CHROPROF__MUST(p->core->placed[kind] <= p->core->tables[CHROPROF__PLACES].used,
+    CHROPROF__MUST(p->core->anomalies.placed[kind] <= p->core->tables[CHROPROF__PLACES].used,
                     "an anomaly's places lie in the table");
     const chroprof__places *row = chroprof__places_of(p->core, kind);
     CHROPROF__MUST(!row || (chroprof__good_place(p, &row->first) &&
@@ -11415,8 +11422,8 @@ static const chroprof__stall_row *chroprof__stall_due(chroprof__core *c, uint64_
 {
     const chroprof__stall_row *rows = chroprof__stall_rows(c);
     for (int kind = CHROPROF_STALL_ITERATION; kind >= CHROPROF_STALL_CALLBACK; kind--)
-        if (c->due[kind].serial == serial)
-            return &c->due[kind];
+        if (c->stall.due[kind].serial == serial)
+            return &c->stall.due[kind];
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].capacity; k++)
         if (rows[k].serial == serial)
             return rows + k;
@@ -11442,7 +11449,8 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
         if (!p->in_hook || chroprof__in_child(p))
             return;
     }
-    c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
+    c->stall.due[CHROPROF_STALL_ITERATION].serial = 0;
+    c->stall.due[CHROPROF_STALL_CALLBACK].serial = 0;
     p->in_hook = false;
     chroprof__set_taking(p, true);
     if (!c->time.manual)
@@ -12277,7 +12285,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->process.start_unix_ns = c->time.manual ? c->process.start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
-    memset(&c->tally, 0, sizeof(c->tally));
+    memset(&c->stall.tally, 0, sizeof(c->stall.tally));
     c->loop.callbacks = c->loop.callback_max = c->loop.iterations = 0;
     c->loop.iteration_max = c->loop.stalls = 0;
     c->loop.cpu_clock_ns = c->loop.at_once = c->loop.at_once_ticks = 0;
@@ -12286,9 +12294,9 @@ static void chroprof__reset_core(chroprof__core *c)
     memset(c->told.held, 0, sizeof(c->told.held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
-    c->merged_events = 0;
-    memset(c->anomalies, 0, sizeof(c->anomalies));
-    memset(c->placed, 0, sizeof(c->placed));
+    c->made.merged_events = 0;
+    memset(c->anomalies.counts, 0, sizeof(c->anomalies.counts));
+    memset(c->anomalies.placed, 0, sizeof(c->anomalies.placed));
     c->tables[CHROPROF__PLACES].used = 0;
     c->ring.first = c->seq >> 1;
     c->ring.begin = 0;
@@ -12296,9 +12304,9 @@ static void chroprof__reset_core(chroprof__core *c)
     c->loop.slow_due = 0;
     c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
     c->loop.iteration_callback = 0;
-    c->iteration_event = c->ring.first - 1;  /* not the next event's */
+    c->iteration.event = c->ring.first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->time.factor);
-    c->time_limit = c->idle_limit = 0;
+    c->time_limit = c->iteration.idle_limit = 0;
 }
 
 /* What was half reset can be reset again. */
@@ -12766,7 +12774,7 @@ static void chroprof__empty_broken(chroprof *p)
         c->tables[CHROPROF_TABLE_EDGES].used += chroprof__edges(c)[k].site != 0;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
-            c->placed[k] = 0;
+            c->anomalies.placed[k] = 0;
     if (!chroprof__can_defer(p))
         chroprof__defer_nothing(c);
 }
@@ -13219,7 +13227,7 @@ static void chroprof__windows_since(const chroprof__since *s)
             cells[1 + (k > first ? k - first : 0)] += exec;
         }
     }
-    c->window_phase = s->begin - first * c->windows.ticks;
+    c->made.window_phase = s->begin - first * c->windows.ticks;
     c->window -= (uint32_t)first;
 }
 
@@ -13311,8 +13319,8 @@ static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t fr
         return;
     uint64_t *cells = chroprof__cells(c, p->paths[path].site);
     while (from < to) {
-        uint64_t k = (from + c->window_phase) / c->windows.ticks;
-        uint64_t border = (k + 1) * c->windows.ticks - c->window_phase;
+        uint64_t k = (from + c->made.window_phase) / c->windows.ticks;
+        uint64_t border = (k + 1) * c->windows.ticks - c->made.window_phase;
         uint64_t end = border < to ? border : to;
         cells[1 + k] += end - from;
         from = end;
@@ -13336,9 +13344,9 @@ static void chroprof__narrow_windows(chroprof__since *s)
         return;
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     c->windows.ticks = narrow;
-    c->window_phase = s->begin % narrow;
-    c->window = (uint32_t)((c->last + c->window_phase) / narrow);
-    c->windows.end = (c->window + 1u) * narrow - c->window_phase;
+    c->made.window_phase = s->begin % narrow;
+    c->window = (uint32_t)((c->last + c->made.window_phase) / narrow);
+    c->windows.end = (c->window + 1u) * narrow - c->made.window_phase;
     uint64_t from = 0;
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
@@ -13463,11 +13471,11 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     bool good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__loop_figures), old, c);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         chroprof__places *row = chroprof__places_of(c, k);
-        good = good && c->anomalies[k] >= old->anomalies[k];
-        c->anomalies[k] -= old->anomalies[k];
+        good = good && c->anomalies.counts[k] >= old->anomalies.counts[k];
+        c->anomalies.counts[k] -= old->anomalies.counts[k];
         if (!row)
             continue;
-        row->first = old->anomalies[k] ? row->last : row->first;
+        row->first = old->anomalies.counts[k] ? row->last : row->first;
         chroprof__shift(&row->first.at, old->last);
         chroprof__shift(&row->last.at, old->last);
     }
@@ -13525,7 +13533,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__shift(&c->iteration.start, s->begin);
     chroprof__shift(&c->time.calibrate_at, s->begin);
     c->time_limit = 0;
-    memset(c->due, 0, sizeof(c->due));
+    memset(c->stall.due, 0, sizeof(c->stall.due));
     return chroprof__ask_block(p) == NULL;
 }
 
@@ -13944,11 +13952,11 @@ static void chroprof__merge_counts(chroprof__merging *m)
     to->loop.cpu_clock_ns = 0;
     memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
     memset(to->told.held, 0, sizeof(to->told.held));
-    to->merged_events += (c->seq - c->seq_base) / 2;
+    to->made.merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
-        to->anomalies[k] += c->anomalies[k];
-        if (!theirs || c->anomalies[k] == 0)
+        to->anomalies.counts[k] += c->anomalies.counts[k];
+        if (!theirs || c->anomalies.counts[k] == 0)
             continue;
         chroprof__places met = *theirs;
         chroprof__merge_place(m, &met.first);
@@ -14539,7 +14547,7 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
-    chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
+    chroprof__begun iteration = { (uint32_t)c->iteration.event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
     s->look.cpu_ns = cpu_ns;

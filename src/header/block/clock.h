@@ -21,7 +21,7 @@
 static void chroprof__wake(chroprof__core *c)
 {
     chroprof__poke64(&c->time_limit, c->last);
-    chroprof__poke64(&c->idle_limit, c->last);
+    chroprof__poke64(&c->iteration.idle_limit, c->last);
 }
 
 /* When the sampler, if it runs, reads the thread's CPU clock next. */
@@ -49,10 +49,10 @@ static void chroprof__set_time_limit(chroprof__core *c)
     chroprof__lower(&time_limit, chroprof__sampler_limit(c));
     if (!c->time.calibrated)
         chroprof__lower(&time_limit, c->time.calibrate_at);
-    c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
-    c->time_limit = c->idle_limit;
+    c->iteration.idle_limit = time_limit > c->last ? time_limit : c->last + 1;
+    c->time_limit = c->iteration.idle_limit;
     if (!c->loop.iteration_active && c->account == CHROPROF__IDLE)
-        c->idle_limit = c->last;
+        c->iteration.idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     CHROPROF__STORE_FENCE();                /* a signal may come here, and wants the same */

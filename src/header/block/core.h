@@ -15,7 +15,8 @@ typedef struct chroprof__front {
 
 enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core */
 
-/* The start of the block. Each comment opens a cache line. */
+/* The start of the block. What stands alone in it is of the hot path, whose first cache line begins
+ * at seq, or one fact of the whole profile; what belongs together is a struct. */
 typedef struct chroprof__core {
     /* what it is */
     struct {
@@ -53,12 +54,11 @@ typedef struct chroprof__core {
     } deferred;
     struct {
         uint64_t start;            /* NO_ITERATION: none began */
-        uint64_t limit;            /* as callback_limit */
-        uint64_t min;              /* as callback_min */
+        uint64_t limit;            /* as callback.limit */
+        uint64_t min;              /* as callback.min */
+        uint64_t idle_limit;       /* of idle_leave, what time_limit is of other events */
+        uint64_t event;            /* the number of the event that began the one under way */
     } iteration;
-    uint64_t idle_limit;       /* that of idle_leave */
-    /* iterations */
-    uint64_t iteration_event;  /* the number of the event that began the one under way */
     struct {
         uint64_t counts;           /* UINT64_MAX: counts of paths that have none */
         uint64_t count;            /* what is deferred for nobody */
@@ -85,7 +85,7 @@ typedef struct chroprof__core {
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
-    uint64_t hidden_since;
+    uint64_t hidden_since;     /* profile time at which the first of the hidden frames came */
     struct {
         uint64_t first;            /* number of the first event that the ring may tell of */
         uint64_t begin;            /* profile time at which its interval began */
@@ -93,14 +93,16 @@ typedef struct chroprof__core {
     } ring;
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
-    uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
-    uint64_t merged_events;    /* of the profiles that were merged in */
-    uint64_t stall_ticks;
+    struct {
+        uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
+        uint64_t merged_events;    /* of the profiles that were merged in */
+    } made;
+    uint64_t stall_ticks;      /* set.stall_ns in ticks */
     struct {
         uint64_t end, ticks;       /* the current width */
     } windows;
-    uint64_t aged_at;          /* when the running stack was last looked at for that */
-    uint64_t max_step_ticks;
+    uint64_t aged_at;          /* profile time of the last chroprof__age */
+    uint64_t max_step_ticks;   /* set.max_step_ns in ticks */
     uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
     uint32_t foreign;          /* addresses of other processes were merged in */
     uint64_t started;          /* the epoch is known */
@@ -146,13 +148,17 @@ typedef struct chroprof__core {
     struct {
         chroprof__histogram callback, iteration; /* min: of the groups of that name */
     } lengths;
-    uint64_t anomalies[CHROPROF__KINDS];
-    uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
+    struct {
+        uint64_t counts[CHROPROF__KINDS];
+        uint8_t placed[CHROPROF__KINDS]; /* 1 + the row of a kind's places; 0: none */
+    } anomalies;
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
-    chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
-    uint64_t tallies;
-    chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
-    stalls */
+    struct {
+        chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
+        uint64_t tallies;          /* how many there were: each has a number */
+        chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
+                                     * stalls */
+    } stall;
 } chroprof__core;
 
 /* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at

@@ -113,7 +113,7 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
     if (c->loop.iteration_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
+        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration.event,
                           chroprof__minus(t, c->iteration.start), stack, e);
 }
 

@@ -122,7 +122,7 @@ static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
     if (k < stalls)
         return &chroprof__stall_rows(c)[k].hits;
     if (k < stalls + 2)
-        return &c->due[k - stalls].hits;
+        return &c->stall.due[k - stalls].hits;
     k -= stalls + 2;
     return k < CHROPROF__HITS ? chroprof__sampler_of(c)->hits + k : NULL;
 }

@@ -201,7 +201,7 @@ static void chroprof__windows_since(const chroprof__since *s)
             cells[1 + (k > first ? k - first : 0)] += exec;
         }
     }
-    c->window_phase = s->begin - first * c->windows.ticks;
+    c->made.window_phase = s->begin - first * c->windows.ticks;
     c->window -= (uint32_t)first;
 }
 
@@ -293,8 +293,8 @@ static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t fr
         return;
     uint64_t *cells = chroprof__cells(c, p->paths[path].site);
     while (from < to) {
-        uint64_t k = (from + c->window_phase) / c->windows.ticks;
-        uint64_t border = (k + 1) * c->windows.ticks - c->window_phase;
+        uint64_t k = (from + c->made.window_phase) / c->windows.ticks;
+        uint64_t border = (k + 1) * c->windows.ticks - c->made.window_phase;
         uint64_t end = border < to ? border : to;
         cells[1 + k] += end - from;
         from = end;
@@ -318,9 +318,9 @@ static void chroprof__narrow_windows(chroprof__since *s)
         return;
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     c->windows.ticks = narrow;
-    c->window_phase = s->begin % narrow;
-    c->window = (uint32_t)((c->last + c->window_phase) / narrow);
-    c->windows.end = (c->window + 1u) * narrow - c->window_phase;
+    c->made.window_phase = s->begin % narrow;
+    c->window = (uint32_t)((c->last + c->made.window_phase) / narrow);
+    c->windows.end = (c->window + 1u) * narrow - c->made.window_phase;
     uint64_t from = 0;
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
@@ -445,11 +445,11 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     bool good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__loop_figures), old, c);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         chroprof__places *row = chroprof__places_of(c, k);
-        good = good && c->anomalies[k] >= old->anomalies[k];
-        c->anomalies[k] -= old->anomalies[k];
+        good = good && c->anomalies.counts[k] >= old->anomalies.counts[k];
+        c->anomalies.counts[k] -= old->anomalies.counts[k];
         if (!row)
             continue;
-        row->first = old->anomalies[k] ? row->last : row->first;
+        row->first = old->anomalies.counts[k] ? row->last : row->first;
         chroprof__shift(&row->first.at, old->last);
         chroprof__shift(&row->last.at, old->last);
     }
@@ -507,7 +507,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__shift(&c->iteration.start, s->begin);
     chroprof__shift(&c->time.calibrate_at, s->begin);
     c->time_limit = 0;
-    memset(c->due, 0, sizeof(c->due));
+    memset(c->stall.due, 0, sizeof(c->stall.due));
     return chroprof__ask_block(p) == NULL;
 }
 

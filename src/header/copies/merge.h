@@ -416,11 +416,11 @@ static void chroprof__merge_counts(chroprof__merging *m)
     to->loop.cpu_clock_ns = 0;
     memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
     memset(to->told.held, 0, sizeof(to->told.held));
-    to->merged_events += (c->seq - c->seq_base) / 2;
+    to->made.merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
-        to->anomalies[k] += c->anomalies[k];
-        if (!theirs || c->anomalies[k] == 0)
+        to->anomalies.counts[k] += c->anomalies.counts[k];
+        if (!theirs || c->anomalies.counts[k] == 0)
             continue;
         chroprof__places met = *theirs;
         chroprof__merge_place(m, &met.first);

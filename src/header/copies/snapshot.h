@@ -417,7 +417,7 @@ static void chroprof__empty_broken(chroprof *p)
         c->tables[CHROPROF_TABLE_EDGES].used += chroprof__edges(c)[k].site != 0;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
-            c->placed[k] = 0;
+            c->anomalies.placed[k] = 0;
     if (!chroprof__can_defer(p))
         chroprof__defer_nothing(c);
 }

@@ -14,7 +14,7 @@
 static chroprof__places *chroprof__places_of(const chroprof__core *c, uint32_t kind)
 {
     chroprof__places *rows = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES);
-    return c->placed[kind] ? rows + (c->placed[kind] - 1) : NULL;
+    return c->anomalies.placed[kind] ? rows + (c->anomalies.placed[kind] - 1) : NULL;
 }
 
 static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__places *met)
@@ -27,7 +27,7 @@ static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__pla
         row = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES) + table->used++;
         *row = *met;
         CHROPROF__STORE_FENCE();            /* a place that is named is there */
-        c->placed[kind] = (uint8_t)table->used;
+        c->anomalies.placed[kind] = (uint8_t)table->used;
     }
 }
 
@@ -35,7 +35,7 @@ CHROPROF__COLD void chroprof__count_at(chroprof__core *c, chroprof_anomaly_kind 
                                        uint64_t count, chroprof__met place)
 {
     chroprof__places met = { place, place };
-    c->anomalies[kind] += count;
+    c->anomalies.counts[kind] += count;
     chroprof__meet(c, (uint32_t)kind, &met);
 }
 

@@ -524,7 +524,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
  * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->loop.iteration_active || c->iteration_event != c->seq >> 1)
+    if (!c->loop.iteration_active || c->iteration.event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 

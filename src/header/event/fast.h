@@ -546,13 +546,13 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_limit, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->iteration.idle_limit, &m) ||
                          m.account != CHROPROF__IDLE || !chroprof__look_at_ring(c, &m))) {
         chroprof__slow_path(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
-    c->time_limit = c->idle_limit;
+    c->time_limit = c->iteration.idle_limit;
     chroprof__begin_iteration(c);
     chroprof__count_wait(c, m.dt);
     chroprof__close_event(c);

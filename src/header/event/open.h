@@ -58,7 +58,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->time.calibrate_at)
         chroprof__calibrate(c);
 #endif
-    if (m->t >= c->idle_limit)
+    if (m->t >= c->iteration.idle_limit)
         chroprof__age(p, c);
     if (c->phase.exits && m->account == CHROPROF__LOOP)
         c->phase.exit_ticks += m->dt;

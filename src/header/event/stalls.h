@@ -65,11 +65,11 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
 {
     chroprof__core *c = p->core;
     chroprof__tally y;
-    if (c->tally.next <= c->iteration_event + 1)
-        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+    if (c->stall.tally.next <= c->iteration.event + 1)
+        chroprof__begin_tally(p, &c->stall.tally, CHROPROF__OF_ITERATION, c->iteration.event + 1,
                               c->iteration.start);
-    chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
-    y = c->tally;
+    chroprof__tally_rows(p, &c->stall.tally, (c->seq + 1) >> 1, c->depth);
+    y = c->stall.tally;
     chroprof__end_tally(p, &y);             /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
@@ -235,7 +235,7 @@ static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *s
 static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
                                                 uint64_t start, uint64_t length, uint64_t events)
 {
-    chroprof__stall_row *stall = &c->due[kind];
+    chroprof__stall_row *stall = &c->stall.due[kind];
     memset(stall, 0, sizeof(*stall));
     stall->kind = kind;
     stall->start = start;
@@ -270,12 +270,12 @@ CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
     bool same = c->loop.iteration_callback > length / 2;
     chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
     c->iteration.start, length,
-                                                     (c->seq >> 1) - c->iteration_event);
+                                                     (c->seq >> 1) - c->iteration.event);
     if (!same)
         chroprof__count_stall(p);
     stall->serial = same ? c->loop.iteration_callback_serial : c->loop.stalls;
     chroprof__share_iteration(p, stall);
-    chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
+    chroprof__take_hits(p, stall, (uint32_t)c->iteration.event);
     if (same)
         chroprof__replace_stall(c, stall);
     else

@@ -125,11 +125,11 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 {
     chroprof__core *c = p->core;
     memset(y, 0, sizeof(*y));
-    if (++c->tallies > UINT32_MAX) {
+    if (++c->stall.tallies > UINT32_MAX) {
         chroprof__forget_tallies(p);
-        c->tallies = 1;
+        c->stall.tallies = 1;
     }
-    y->number = (uint32_t)c->tallies;
+    y->number = (uint32_t)c->stall.tallies;
     y->which = which;
     y->next = next;
     y->time = time;
@@ -140,11 +140,11 @@ static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->iteration_event < c->ring.first ? c->ring.first : c->iteration_event;
+    uint64_t n = c->iteration.event < c->ring.first ? c->ring.first : c->iteration.event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
-    row->serial = c->iteration_event;
+    row->serial = c->iteration.event;
     for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
         row->steps[row->count++] = *chroprof__ring_at(p, c, n);
 }
@@ -157,7 +157,8 @@ enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
  * yet. */
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
-    uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
+    uint64_t kept = c->stall.tally.next > c->iteration.event ? c->stall.tally.next - 1
+                                                             : c->iteration.event;
     bool under_way = c->loop.iteration_active && c->account != CHROPROF__IDLE;
     return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
@@ -165,14 +166,14 @@ static uint64_t chroprof__until_spill(const chroprof__core *c)
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    if (c->tally.next <= c->iteration_event + 1) {
-        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+    if (c->stall.tally.next <= c->iteration.event + 1) {
+        chroprof__begin_tally(p, &c->stall.tally, CHROPROF__OF_ITERATION, c->iteration.event + 1,
                               c->iteration.start);
         chroprof__stage_steps(p);
     }
-    uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
+    uint64_t end = c->stall.tally.next + CHROPROF__SPILLED_ROWS;
     CHROPROF_ASSERT(end <= c->seq >> 1);
-    chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
+    chroprof__tally_rows(p, &c->stall.tally, end, chroprof__ring_at(p, c, end)->depth);
 }
 
 /* Where the row of the event after this one lies, and up to where the ring goes on from there. */
@@ -203,5 +204,5 @@ CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
     c->iteration.start = c->last;
-    c->iteration_event = c->seq >> 1;
+    c->iteration.event = c->seq >> 1;
 }

@@ -39,8 +39,8 @@ static const chroprof__stall_row *chroprof__stall_due(chroprof__core *c, uint64_
 {
     const chroprof__stall_row *rows = chroprof__stall_rows(c);
     for (int kind = CHROPROF_STALL_ITERATION; kind >= CHROPROF_STALL_CALLBACK; kind--)
-        if (c->due[kind].serial == serial)
-            return &c->due[kind];
+        if (c->stall.due[kind].serial == serial)
+            return &c->stall.due[kind];
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].capacity; k++)
         if (rows[k].serial == serial)
             return rows + k;
@@ -66,7 +66,8 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
         if (!p->in_hook || chroprof__in_child(p))
             return;
     }
-    c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
+    c->stall.due[CHROPROF_STALL_ITERATION].serial = 0;
+    c->stall.due[CHROPROF_STALL_CALLBACK].serial = 0;
     p->in_hook = false;
     chroprof__set_taking(p, true);
     if (!c->time.manual)

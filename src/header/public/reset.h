@@ -188,7 +188,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->process.start_unix_ns = c->time.manual ? c->process.start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
-    memset(&c->tally, 0, sizeof(c->tally));
+    memset(&c->stall.tally, 0, sizeof(c->stall.tally));
     c->loop.callbacks = c->loop.callback_max = c->loop.iterations = 0;
     c->loop.iteration_max = c->loop.stalls = 0;
     c->loop.cpu_clock_ns = c->loop.at_once = c->loop.at_once_ticks = 0;
@@ -197,9 +197,9 @@ static void chroprof__reset_core(chroprof__core *c)
     memset(c->told.held, 0, sizeof(c->told.held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
-    c->merged_events = 0;
-    memset(c->anomalies, 0, sizeof(c->anomalies));
-    memset(c->placed, 0, sizeof(c->placed));
+    c->made.merged_events = 0;
+    memset(c->anomalies.counts, 0, sizeof(c->anomalies.counts));
+    memset(c->anomalies.placed, 0, sizeof(c->anomalies.placed));
     c->tables[CHROPROF__PLACES].used = 0;
     c->ring.first = c->seq >> 1;
     c->ring.begin = 0;
@@ -207,9 +207,9 @@ static void chroprof__reset_core(chroprof__core *c)
     c->loop.slow_due = 0;
     c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
     c->loop.iteration_callback = 0;
-    c->iteration_event = c->ring.first - 1;  /* not the next event's */
+    c->iteration.event = c->ring.first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->time.factor);
-    c->time_limit = c->idle_limit = 0;
+    c->time_limit = c->iteration.idle_limit = 0;
 }
 
 /* What was half reset can be reset again. */

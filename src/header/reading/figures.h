@@ -112,7 +112,7 @@ static const chroprof__figure chroprof__path_figures[] = {
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
     READ(events, "events_total", "Events taken.")                                                  \
-    UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
+    UNSEEN(chroprof__core, made.merged_events, COUNT, SUM)                                         \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
     FIGURE(iterations, loop.iterations, COUNT, SUM, "iterations_total",                            \
            "Iterations of the loop, from one idle to the next.")                                   \

@@ -146,7 +146,7 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
         return false;
     const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
     out->kind = kind;
-    out->count = p->core->anomalies[kind];
+    out->count = p->core->anomalies.counts[kind];
     out->text = chroprof__nth_text(texts, 2 * (uint32_t)kind);
     out->cure = chroprof__nth_text(out->text, 1);
     out->placed = row && out->count > 0;
@@ -302,10 +302,10 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     chroprof__read_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, out);
     chroprof__sum_paths(p, out);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        out->anomalies += c->anomalies[k];
+        out->anomalies += c->anomalies.counts[k];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         out->dropped += c->tables[k].dropped;
-    out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
+    out->events = (c->seq - c->seq_base) / 2 + c->made.merged_events;
     if (p->percentiles) {
         const chroprof__histogram *callback = &c->lengths.callback;
         const chroprof__histogram *iteration = &c->lengths.iteration;

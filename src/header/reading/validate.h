@@ -102,8 +102,8 @@ CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
 {
     CHROPROF__MUST(c->time.factor != 0 && c->last < CHROPROF__END_OF_TIME,
                     "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->windows.ticks != 0 && c->window_phase < c->windows.ticks &&
-                    c->window_phase < CHROPROF__END_OF_TIME,
+    CHROPROF__MUST(c->windows.ticks != 0 && c->made.window_phase < c->windows.ticks &&
+                    c->made.window_phase < CHROPROF__END_OF_TIME,
                     "windows have a width, and time 0 lies in the first one");
     CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
     return NULL;
@@ -118,7 +118,7 @@ static const char *chroprof__ask_core(const chroprof *p)
                     "the block begins with the magic number and no event is under way");
     CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->windows.ticks,
+                    index <= (c->last + c->made.window_phase) / c->windows.ticks,
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
@@ -363,7 +363,7 @@ static bool chroprof__good_place(const chroprof *p, const chroprof__met *place)
 
 static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 {
-    CHROPROF__MUST(p->core->placed[kind] <= p->core->tables[CHROPROF__PLACES].used,
+    CHROPROF__MUST(p->core->anomalies.placed[kind] <= p->core->tables[CHROPROF__PLACES].used,
                     "an anomaly's places lie in the table");
     const chroprof__places *row = chroprof__places_of(p->core, kind);
     CHROPROF__MUST(!row || (chroprof__good_place(p, &row->first) &&

@@ -137,7 +137,7 @@ CHROPROF__COLD_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t
 /* Profile time at which a window begins. */
 static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
 {
-    return index ? index * c->windows.ticks - c->window_phase : 0;
+    return index ? index * c->windows.ticks - c->made.window_phase : 0;
 }
 
 enum { CHROPROF__SKIPPED_AT_ONCE = 16 };

@@ -178,7 +178,7 @@ static void chroprof__look_at_cpu(chroprof *p)
     uint64_t cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     if (c->depth > c->barrier && p->frames[c->barrier + 1].pushed < c->last)
         chroprof__note_callback(p, c->barrier, 0, cpu_ns);
-    chroprof__begun iteration = { (uint32_t)c->iteration_event, cpu_ns };
+    chroprof__begun iteration = { (uint32_t)c->iteration.event, cpu_ns };
     if (c->loop.iteration_active && c->iteration.start < c->last)
         chroprof__note_begun(p, CHROPROF__NESTED_LOOPS, c->iteration.start, iteration);
     s->look.cpu_ns = cpu_ns;
