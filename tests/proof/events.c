@@ -149,7 +149,7 @@ static void before(chroprof_state state, uint64_t id)
         before(CHROPROF_RUNNING, 1);                                                               \
         send(CHROPROF_##kind, id);                                                                 \
         REACHABLE(goal);                                                                           \
-        REACHABLE(core->anomalies.counts[CHROPROF_ANOMALY_TIME_BACK] > 0);                                \
+        REACHABLE(core->anomalies.counts[CHROPROF_ANOMALY_TIME_BACK] > 0);                         \
         REACHABLE(core->last > BEGIN);                                                             \
         REACHABLE(core->window >> 16 > 0);                                                         \
     } while (0)
