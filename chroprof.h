@@ -16656,7 +16656,8 @@ static void chroprof__tell_stall_off(const chroprof__inquiry *q, chroprof__case 
 {
     uint64_t exec_ns = q->stall.shares->exec_ns;
     const uint64_t share[] = { exec_ns, q->stall.length_ns };
-    const uint64_t off_ns[] = { wait->longest_ns < exec_ns ? wait->longest_ns : exec_ns };
+    uint64_t off_ns[] = { q->stall.waiting_ns > 0 ? q->stall.waiting_ns : wait->longest_ns };
+    chroprof__lower(off_ns, exec_ns);
     chroprof__tell(c, ": ", NULL);
     chroprof__tell_site(c);
     chroprof__tell(c, " took %p of it", share);
