@@ -508,6 +508,7 @@ LIMITS
  The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
  a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
  they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
- have 64 bits.
+ have 64 bits. The time of the day of a moment is that of the start and profile time: after
+ chroprof_set_enabled(p, false) it is too early by the time that the profile was off.
 
 */
