@@ -1136,7 +1136,7 @@ typedef struct chroprof_task_wait {
     X(NO_IDLE)             /* the loop never says that it waits */                                 \
     X(STALL)      /* the longest callback or iteration above stall_ns */                           \
     X(DELAYS)              /* ready tasks waited, most of it for one site */                       \
-    X(HANGS)               /* the loop is inside a task and has not come back */                   \
+    X(HANGS)               /* the loop is in a task and not back, or its program died in it */     \
     X(LEAKS)               /* futures are created, but do not finish */                            \
     X(PREEMPTED)           /* a site is on the loop without using the processor */                 \
     X(COST)                /* profiling itself takes a visible part of the time */                 \
@@ -17096,12 +17096,48 @@ static void chroprof__tell_hang(const chroprof__inquiry *q, chroprof__case *c)
                             "where it is.", &cpu_ns);
 }
 
+/* About the task on top. */
+static void chroprof__case_in_task(const chroprof__inquiry *q, chroprof__case *c, uint32_t id)
+{
+    chroprof_path path;
+    c->name = chroprof_read_path(q->p, id, &path) ? path.name : "a task of unknown id";
+    c->file = path.file;
+    c->line = path.line;
+    c->site = path.site;
+}
+
+/* A task that the last event left running, of a program that is gone and did not close its file. */
+static bool chroprof__find_broken_off(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    chroprof_frame frame;
+    chroprof_origin origin;
+    uint64_t since_ns;
+    if (t->idle || !t->enabled || q->bare || chroprof_frames(q->p, &frame, 1) != t->depth ||
+        t->depth == 0 || frame.barrier || !chroprof__quiet_since(q, &since_ns))
+        return false;
+    chroprof_read_origin(q->p, &origin);    /* it asks the system */
+    if (!origin.mapped || origin.ended || origin.alive)
+        return false;
+    const uint64_t ns[] = { chroprof__minus(t->elapsed_ns, since_ns) };
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, CHROPROF__PLACE_HANGS, NULL,
+                                         ns[0]);
+    c.at_ns = since_ns;
+    chroprof__case_in_task(q, &c, frame.path);
+    chroprof__tell_site(&c);
+    chroprof__tell(&c, " was running when the profile broke off: its last event was at %m, and "
+                       "the program is gone without closing it, as if killed.", &since_ns);
+    chroprof__tell(&c, ns[0] ? " It went on for at least %T."
+                             : " How long it went on is not known.", ns);
+    chroprof__report(q, &c);
+    return true;
+}
+
 /* In a task, or below all of them, since then. */
 static void chroprof__find_hang(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     chroprof_frame frame;
-    chroprof_path path;
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
@@ -17119,10 +17155,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     const uint64_t figures[] = { ns, since_ns };
     c.at_ns = since_ns;
     if (in_task) {
-        c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
-        c.file = path.file;
-        c.line = path.line;
-        c.site = path.site;
+        chroprof__case_in_task(q, &c, frame.path);
         (void)chroprof__name_case(q, &c, since_ns, 900000);
     }
     chroprof__tell(&c, since_ns ? "The loop has been inside " : "The loop was inside ", NULL);
@@ -17636,11 +17669,14 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__begin_inquiry(&q, p);
     q.out = out;
     q.capacity = out ? capacity : 0;
+    bool broken_off = chroprof__find_broken_off(&q);
     if (q.totals.elapsed_ns / 1000000 < CHROPROF__FINDS_EARLY_MS) {
-        chroprof__find_too_early(&q);
+        if (!broken_off)
+            chroprof__find_too_early(&q);
         return q.count;
     }
-    chroprof__find_hang(&q);
+    if (!broken_off)
+        chroprof__find_hang(&q);
     chroprof__find_spin(&q);
     chroprof__find_loop(&q);
     chroprof__find_stall(&q);

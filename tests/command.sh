@@ -378,6 +378,11 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" "$implementation" 2>"$scratc
     kill -9 "$hung"; wait "$hung" 2>/dev/null
     run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung ended without closing its profile"
     run dump "$scratch/hung.block"; expect dump_says_what_it_ran 0 'for at least 0.'
+    run dump "$scratch/hung.block" -f json
+    first=$(sed -n '/^"findings":\[$/{n;p;}' "$scratch/out")
+    case $first in *'"hangs","text":"never_returns'*'was running when the profile broke off'*)
+        ok dump_finds_what_a_killed_one_ran ;;
+    *) fail dump_finds_what_a_killed_one_ran "$first" ;; esac
     run check "$scratch/hung.block"; expect check_a_killed_one 0
     # killed, and its parent, a sleep, does not ask for its end: /proc still lists it
     sh -c '"$1" "$2" hang & echo $! >"$3"; exec sleep 600' sh "$scratch/mapped" \

@@ -560,7 +560,7 @@ typedef struct chroprof_task_wait {
     X(NO_IDLE)             /* the loop never says that it waits */                                 \
     X(STALL)      /* the longest callback or iteration above stall_ns */                           \
     X(DELAYS)              /* ready tasks waited, most of it for one site */                       \
-    X(HANGS)               /* the loop is inside a task and has not come back */                   \
+    X(HANGS)               /* the loop is in a task and not back, or its program died in it */     \
     X(LEAKS)               /* futures are created, but do not finish */                            \
     X(PREEMPTED)           /* a site is on the loop without using the processor */                 \
     X(COST)                /* profiling itself takes a visible part of the time */                 \
