@@ -16232,6 +16232,7 @@ typedef struct chroprof__inquiry {
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
     bool occupies;                 /* OCCUPIES tells of the first site */
+    uint32_t hung;                 /* HANGS tells of this site; 0: of none */
     uint64_t stall_ns, max_events;
     chroprof_finding *out;
     size_t capacity, count;
@@ -16805,7 +16806,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     chroprof__tell(&c, " occupies the loop most: %p of the run, %T in ", share);
     chroprof__tell(&c, q->totals.estimated ? "all." : r->slices == 1 ? "one slice."
                                                   : "%c slices, the longest %T.", slices);
-    chroprof__tell(&c, " Make it faster, or call it less often.", NULL);
+    chroprof__tell(&c, r->id == q->hung ? "" : " Make it faster, or call it less often.", NULL);
     chroprof__report(q, &c);
 }
 
@@ -17096,14 +17097,14 @@ static void chroprof__tell_hang(const chroprof__inquiry *q, chroprof__case *c)
                             "where it is.", &cpu_ns);
 }
 
-/* About the task on top. */
-static void chroprof__case_in_task(const chroprof__inquiry *q, chroprof__case *c, uint32_t id)
+/* About the task on top, which hangs. */
+static void chroprof__case_in_task(chroprof__inquiry *q, chroprof__case *c, uint32_t id)
 {
     chroprof_path path;
     c->name = chroprof_read_path(q->p, id, &path) ? path.name : "a task of unknown id";
     c->file = path.file;
     c->line = path.line;
-    c->site = path.site;
+    c->site = q->hung = path.site;
 }
 
 /* A task that the last event left running, of a program that is gone and did not close its file. */

@@ -67,14 +67,14 @@ static void chroprof__tell_hang(const chroprof__inquiry *q, chroprof__case *c)
                             "where it is.", &cpu_ns);
 }
 
-/* About the task on top. */
-static void chroprof__case_in_task(const chroprof__inquiry *q, chroprof__case *c, uint32_t id)
+/* About the task on top, which hangs. */
+static void chroprof__case_in_task(chroprof__inquiry *q, chroprof__case *c, uint32_t id)
 {
     chroprof_path path;
     c->name = chroprof_read_path(q->p, id, &path) ? path.name : "a task of unknown id";
     c->file = path.file;
     c->line = path.line;
-    c->site = path.site;
+    c->site = q->hung = path.site;
 }
 
 /* A task that the last event left running, of a program that is gone and did not close its file. */

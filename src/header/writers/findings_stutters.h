@@ -50,7 +50,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     chroprof__tell(&c, " occupies the loop most: %p of the run, %T in ", share);
     chroprof__tell(&c, q->totals.estimated ? "all." : r->slices == 1 ? "one slice."
                                                   : "%c slices, the longest %T.", slices);
-    chroprof__tell(&c, " Make it faster, or call it less often.", NULL);
+    chroprof__tell(&c, r->id == q->hung ? "" : " Make it faster, or call it less often.", NULL);
     chroprof__report(q, &c);
 }
 
