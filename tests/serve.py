@@ -163,6 +163,8 @@ def shows(folder):
           ".json")[0] == 503)
     check("a_hang", until(lambda: server.row("hung.chroprof").get("state") == "hangs"),
           server.row("hung.chroprof"))
+    check("a_hang_is_the_longest_stall", server.row("hung.chroprof")["stall_ns"] >= 1000000000,
+          server.row("hung.chroprof"))
     check("the_name_it_was_started_by", (server.row("hung.chroprof").get("own"),
           "own" in server.row("running.chroprof")) == ("redis-like", False),
           server.row("hung.chroprof"))
@@ -170,6 +172,10 @@ def shows(folder):
     check("the_last_seconds", 0 <= last.get("busy_10s_ppm", -1) <= 1000000 and
           0 <= last.get("busy_60s_ppm", -1) <= 1000000 and last["stall_ns"] >= 0, last)
     hung.kill()
+    check("a_killed_one_says_in_what", until(lambda: server.row("hung.chroprof").get("state") == "died")
+          and "stuck_in_lock" in server.row("hung.chroprof")["finding"]
+          and "was running when the profile broke off" in server.row("hung.chroprof")["finding"],
+          server.row("hung.chroprof"))
     row = rows["running.chroprof"]
     check("list_of_a_running_one", (row["pid"], row["state"], row["program"]) ==
           (running.pid, "runs", "watched") and row["finding"] != "", row)

@@ -244,6 +244,7 @@ def test_clients():
     terminal.close()
 
 
+STUCK_TIME = re.compile(r"stuck_in_lock .* ([\d.]+[nµm]?s)$")
 SLOW_TIME = re.compile(r"slow_query .* ([\d.]+[nµm]?s)$")
 
 
@@ -256,6 +257,8 @@ def test_hang():
     check("hang_path", terminal.until("path     serve > stuck_in_lock"), terminal.text())
     check("hang_ranks", terminal.until(lambda lines: any(
         re.match(r"stuck_in_lock +(100\.0|9\d\.\d)%", line) for line in lines)), terminal.text())
+    check("hang_max_is_of_the_whole_slice", terminal.until(lambda lines: any(
+        ns(found[1]) >= 2.5e9 for found in map(STUCK_TIME.match, lines) if found)), terminal.text())
     # the longest slice of an interval is that of the interval
     check("hang_others_idle", terminal.until(lambda lines: any(
         re.match(r"slow_query .* 0$", line) for line in lines)), terminal.text())

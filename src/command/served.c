@@ -355,12 +355,12 @@ static void put_last(FILE *out, const chroprof *view, uint64_t ns, const char *n
     }
 }
 
-/* The longest stall of the last minute. */
-static void put_stall(FILE *out, const chroprof *view, uint64_t now)
+/* The longest stall of the last minute, or what hangs now for longer; 0 ns: nothing does. */
+static void put_stall(FILE *out, const chroprof *view, uint64_t now, uint64_t hung_ns)
 {
     chroprof_stall stall;
     uint64_t cursor = 0;
-    uint64_t longest = 0;
+    uint64_t longest = hung_ns;
     while (chroprof_next_stall(view, &cursor, &stall)) {
         uint64_t end = stall.start_ns + stall.length_ns;
         bool late = now < UINT64_C(60000000000) || end > now - UINT64_C(60000000000);
@@ -410,7 +410,8 @@ static void put_block(FILE *out, const block_file *file)
     put_own_name(out, &origin);
     put_last(out, &file->view, UINT64_C(10000000000), "10s");
     put_last(out, &file->view, UINT64_C(60000000000), "60s");
-    put_stall(out, &file->view, totals.elapsed_ns);
+    put_stall(out, &file->view, totals.elapsed_ns,
+              strcmp(state, "hangs") == 0 ? finding.value_ns : 0);
     (void)fputs(",\"name\":", out);
     json_put(out, origin.name);
     (void)fputs(",\"finding\":", out);

@@ -331,6 +331,17 @@ bool watch_latency(const top_sample *s)
     return false;
 }
 
+/* A slice under way is longer than the interval that it fills. */
+static uint64_t slice_under_way(const top_sample *s, const chroprof_rank *rank)
+{
+    chroprof_frame frame;
+    chroprof_path path;
+    bool its = s->totals.enabled && !s->totals.idle &&
+               chroprof_frames(&s->file.view, &frame, 1) > 0 && !frame.barrier &&
+               chroprof_read_path(&s->file.view, frame.path, &path) && path.site == rank->id;
+    return its ? s->open_ns : 0;
+}
+
 void interval_rows(const top_sample *from, const top_sample *to, const top_sample *between,
                    top_row *rows)
 {
@@ -346,6 +357,9 @@ void interval_rows(const top_sample *from, const top_sample *to, const top_sampl
         row_fill(&rows[i], rank, before);
         row_cpu(&rows[i], rank, before, &sampler);
         row_spread(&rows[i], part != NULL ? part : &none);
+        if (slice_under_way(to, rank) > rows[i].slice_max_ns) {
+            rows[i].slice_max_ns = to->open_ns;
+        }
     }
 }
 

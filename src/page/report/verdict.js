@@ -142,6 +142,15 @@ function showBar(p) {
         nameOf(part.name), ' ' + percent(part.ns, elapsed))));
 }
 
+/* One that is under way has no end yet, so it is in no maximum. */
+function longestCallback(p) {
+    const t = p.totals, hang = findingsOf(p).find(each => each.kind === 'hangs' && each.site !== 0);
+    return hang && hang.value_ns > t.callback_max_ns
+        ? ['Longest callback', time(hang.value_ns), 'under way; of those that ended ' +
+            time(t.callback_max_ns)]
+        : ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)];
+}
+
 function showTiles(p) {
     const t = p.totals, share = ns => percent(ns, t.elapsed_ns) + ' of the time';
     const awake = t.idle_ns - asleepOf(t);
@@ -152,7 +161,7 @@ function showTiles(p) {
         ['Uninstrumented', time(t.uninstrumented_ns), share(t.uninstrumented_ns)],
         ...t.start_ns >= 1e6 ? [['Start', time(t.start_ns), 'before the first wait ended']] : [],
         ...t.exit_ns >= 1e6 ? [['Exit', time(t.exit_ns), 'after the loop was over']] : [],
-        ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)],
+        longestCallback(p),
         ['Longest iteration', time(t.iteration_max_ns), 'p99 ' + time(t.iteration_p99_ns)],
         hasNoFutures(p) ? ['Delay', '–', 'no futures reported',
             'Only futures are ready before they run, and this program reports none']
