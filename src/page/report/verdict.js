@@ -146,8 +146,8 @@ function showBar(p) {
 function longestCallback(p) {
     const t = p.totals, hang = findingsOf(p).find(each => each.kind === 'hangs' && each.site !== 0);
     return hang && hang.value_ns > t.callback_max_ns
-        ? ['Longest callback', time(hang.value_ns), 'under way; of those that ended ' +
-            time(t.callback_max_ns)]
+        ? ['Longest callback', time(hang.value_ns),
+            'under way as this profile ends; of those that ended ' + time(t.callback_max_ns)]
         : ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)];
 }
 
