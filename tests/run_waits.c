@@ -668,6 +668,30 @@ static void reader(void)
     while (wait(NULL) > 0) {}
 }
 
+/* Two callbacks with frames of one size, which sleep in the same function. */
+static ALONE void on_short(void)
+{
+    (void)usleep(30000);
+    SHOWN;
+}
+
+static ALONE void on_long(void)
+{
+    (void)usleep(300000);
+    SHOWN;
+}
+
+static void sleepers(void)
+{
+    void (*volatile callbacks[2])(void) = { on_short, on_long };
+    for (int i = 0; i < 12; i++) {
+        turn(100);
+        callbacks[i % 4 == 3]();
+    }
+    turn(10);
+    blocked_ms = 9 * 30 + 3 * 300;
+}
+
 /* After its last wait it waits for a thread: that is its exit. */
 static void *sleep_long(void *unused)
 {
@@ -869,7 +893,7 @@ static const struct {
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
     { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang },     { "joins", joins },       { "reader", reader }
+    { "hang", hang },     { "joins", joins },       { "reader", reader }, { "sleepers", sleepers }
 #endif
 };
 

@@ -137,6 +137,15 @@ else
             done
             named plain_reader_named 'stall at [0-9.a-z]*: on_reader > read_slowly waits in read'
             named plain_reader_finding 'on_reader > read_slowly waits in read, for about [0-9.]* m*s in all'
+            for try in 1 2 3 4 5; do
+                waited plain sleepers
+                ! tr -s '\n ' ' ' <"$scratch/err" | grep -q ': on_long waits in [a-z_]*nanosleep' ||
+                    break
+            done
+            named plain_sleepers_named ': on_long waits in [a-z_]*nanosleep'
+            if grep -q 'on_short waits' "$scratch/err"; then
+                fail plain_sleepers_other "$(grep 'on_short waits' "$scratch/err")"
+            else ok plain_sleepers_other; fi
         fi
         # what its own process does not see: calls that the C library makes, and one without end
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then

@@ -457,11 +457,13 @@ static int take_frame(Dwfl_Frame *frame, void *user)
     return DWARF_CB_OK;
 }
 
+/* libdw gives up, with -1, where a file lies in the memory under two names one after the other, as a
+ * profile may that was renamed. What lies below that it knows then. */
 static bool report_modules(void)
 {
     reported_at = attach_now();
     dwfl_report_begin(dwfl);
-    return dwfl_linux_proc_report(dwfl, watched_pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0;
+    return dwfl_linux_proc_report(dwfl, watched_pid) <= 0 && dwfl_report_end(dwfl, NULL, NULL) == 0;
 }
 
 static bool begin_dwfl(void)
@@ -644,7 +646,14 @@ static bool reaches_start(walk *w, unsigned depth)
 size_t attach_unwind_asleep(const attach_image *image, uint64_t *frames, uint64_t *tops)
 {
     walk w = { frames, tops, attach_unwind(image, frames, tops) };
-    return dwfl != NULL && w.count > 0 && reaches_start(&w, 0) ? w.count : 0;
+    bool found = dwfl != NULL && w.count > 0 && reaches_start(&w, 0);
+    if (dwfl != NULL && !found && attach_now() - reported_at > 1000000000u) {
+        (void)report_modules();             /* it may lead through a file that was loaded since */
+        read_maps();
+        w.count = attach_unwind(image, frames, tops);
+        found = w.count > 0 && reaches_start(&w, 0);
+    }
+    return found ? w.count : 0;
 }
 
 bool attach_is_whole(void)

@@ -360,6 +360,13 @@ static void begin_interval(watched *w, uint64_t sequence)
     w->seen_ns = w->gone ? w->seen_ns : w->at_ns;
 }
 
+/* Threads that wait for their next event are many, and cost nothing. */
+static bool is_idle(const watched *w)
+{
+    const board_call *row = board_call_of(watch.board, (int32_t)w->thread);
+    return row->thread == (int32_t)w->thread && row->inside == INSIDE_WAIT;
+}
+
 /* Times are taken so that no more is counted than lies in the interval. */
 static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
@@ -395,17 +402,13 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
     }
     if (reason != NULL && w->site != 0) {
         find_within(w, reason, within);
+        if (is_idle(w) || block_sequence(w->block) != w->sequence) {
+            return;                         /* the interval is over: that may be the next one's wait */
+        }
         add_time(w, reason, within, own, off_ns);
     }
     w->at_ns = now;
     w->cpu_ns = cpu_ns;
-}
-
-/* Threads that wait for their next event are many, and cost nothing. */
-static bool is_idle(const watched *w)
-{
-    const board_call *row = board_call_of(watch.board, (int32_t)w->thread);
-    return row->thread == (int32_t)w->thread && row->inside == INSIDE_WAIT;
 }
 
 static void look_at(watched *w)
@@ -730,15 +733,41 @@ static watch_row without_exit(const watch_row *row, uint64_t exit_ns)
     return rest;
 }
 
+/* A name is told of the site's longest stall. Where another callback has waited half as long, nobody knows
+ * whose stall that was: then these are one row without a name. */
+static void join_doubtful(watch_row *rows)
+{
+    for (size_t i = 0; i < WATCH_ROWS; i++) {
+        for (size_t j = 0; j < WATCH_ROWS; j++) {
+            watch_row *a = &rows[i];
+            watch_row *b = &rows[j];
+            if (i != j && a->site != 0 && a->site == b->site && strcmp(a->call, b->call) == 0 &&
+                a->longest_ns >= b->longest_ns && b->longest_ns >= a->longest_ns / 2) {
+                a->within[0] = '\0';
+                a->count += b->count;
+                a->total_ns += b->total_ns;
+                a->own = a->own && b->own;
+                memset(b, 0, sizeof *b);
+            }
+        }
+    }
+}
+
 void run_watch_tell(chroprof *view, const char *name)
 {
+    watch_row rows[WATCH_ROWS];
     chroprof_totals totals;
     pid_t process;
     pid_t thread;
     const watched *w = read_name(name, &process, &thread) ? find_watched(process, thread) : NULL;
     chroprof_read_totals(view, &totals);
+    memset(rows, 0, sizeof rows);
     for (size_t i = 0; w != NULL && i < WATCH_ROWS; i++) {
-        const watch_row row = without_exit(&w->rows[i], totals.exit_ns);
+        rows[i] = without_exit(&w->rows[i], totals.exit_ns);
+    }
+    join_doubtful(rows);
+    for (size_t i = 0; w != NULL && i < WATCH_ROWS; i++) {
+        const watch_row row = rows[i];
         chroprof_task_wait seen;
         memset(&seen, 0, sizeof seen);
         seen.site = row.site;

@@ -14,6 +14,8 @@
 
 #include "attach.h"
 
+enum { NAMELESS_NS = 1000000000 };     /* so long a place keeps no name if none was found */
+
 typedef char within_room[WITHIN_FRAMES >= ATTACH_NATIVE ? 1 : -1];
 
 static pid_t unwound;          /* whose modules are known */
@@ -61,29 +63,99 @@ static bool copy_stack(const run_within *w, const char *call, uint64_t stack, ui
 
 /* The functions that called each other; 0: nobody knows all of them. */
 static size_t read_stack(const run_within *w, const char *call, uint64_t stack, uint64_t code,
-                         uint64_t *frames)
+                         uint64_t *frames, uint64_t *tops)
 {
-    uint64_t tops[ATTACH_NATIVE];
     return copy_stack(w, call, stack, code) ? attach_unwind_asleep(&image, frames, tops) : 0;
+}
+
+/* >>sites */
+
+static uint64_t word_of(size_t at)
+{
+    uint64_t word;
+    memcpy(&word, image.copy + at, sizeof word);
+    return word;
+}
+
+/* Where a return address lies above this; the image's end: that is not sure, as earlier calls have left
+ * the same word. top: of the frame that it ends; 0: not known. */
+static size_t place_of(uint64_t back, uint64_t top, size_t from)
+{
+    size_t found = image.copied;
+    if (top != 0) {
+        const size_t at = top - image.stack >= 8 ? (size_t)(top - image.stack - 8) : image.copied;
+        return at >= from && at < image.copied && image.copied - at >= 8 && word_of(at) == back
+               ? at : image.copied;
+    }
+    for (size_t at = from; image.copied - at >= 8; at += 8) {
+        if (word_of(at) == back) {
+            if (found != image.copied) {
+                return image.copied;
+            }
+            found = at;
+        }
+    }
+    return found;
+}
+
+/* Of the image: a site that is not sure is not kept. */
+static void keep_site(within_site *s, const uint64_t *frames, const uint64_t *tops, size_t count)
+{
+    size_t from = 0;
+    s->stack = s->code = 0;
+    s->count = 0;
+    for (size_t i = 1; i < count; i++) {
+        const size_t at = place_of(frames[i], tops[i - 1], from);
+        if (at == image.copied) {
+            return;
+        }
+        s->at[s->count] = (uint32_t)at;
+        s->value[s->count++] = frames[i];
+        from = at + 8;
+    }
+    if (s->count > 0) {
+        s->stack = image.stack;
+        s->code = image.code;
+    }
+}
+
+/* Does it wait there now? Its stack is read anew. */
+static bool is_same_site(const run_within *w, const within_site *s, const char *call, uint64_t stack,
+                         uint64_t code)
+{
+    size_t need;
+    if (s->stack == 0 || s->stack != stack || s->code != code) {
+        return false;
+    }
+    need = s->at[s->count - 1] + 8u;
+    if (attach_read(w->process, stack, image.copy, need > 256 ? need : 256) < need) {
+        return false;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        if (word_of(s->at[i]) != s->value[i]) {
+            return false;
+        }
+    }
+    return is_still(w, call);
 }
 
 void run_within_idle(run_within *w, const char *call)
 {
     uint64_t frames[ATTACH_NATIVE];
+    uint64_t tops[ATTACH_NATIVE];
     uint64_t stack;
     uint64_t code;
     size_t count;
     if (w->looks == WITHIN_LOOKS || !read_registers(call, &stack, &code) ||
-        (stack == w->idle_stack && code == w->idle_code)) {
+        is_same_site(w, &w->idle_site, call, stack, code)) {
         return;
     }
     w->looks++;
-    count = read_stack(w, call, stack, code, frames);
+    count = read_stack(w, call, stack, code, frames, tops);
     if (count > 0) {
         memcpy(w->idle, frames, count * sizeof *frames);
         w->idle_count = count;
-        w->idle_stack = stack;
-        w->idle_code = code;
+        keep_site(&w->idle_site, frames, tops, count);
     }
 }
 
@@ -170,11 +242,13 @@ static void name_steps(const uint64_t *frames, const within_steps *s, char *out)
     }
 }
 
+/* site: where that is */
 static void name_native(const run_within *w, const char *call, uint64_t stack, uint64_t code,
-                        char *out)
+                        char *out, within_site *site)
 {
     uint64_t frames[ATTACH_NATIVE];
-    const size_t count = read_stack(w, call, stack, code, frames);
+    uint64_t tops[ATTACH_NATIVE];
+    const size_t count = read_stack(w, call, stack, code, frames, tops);
     const size_t inside = attach_inside_of(frames, count, w->idle, w->idle_count);
     within_steps s = find_steps(frames, 1, inside);
     if (s.place == 0 && inside > 0 && inside < count) {     /* the loop's own function */
@@ -183,6 +257,7 @@ static void name_native(const run_within *w, const char *call, uint64_t stack, u
     if (s.place > 0) {
         name_steps(frames, &s, out);
     }
+    keep_site(site, frames, tops, count);
 }
 
 void run_within_name(run_within *w, const char *call, bool python, char *out)
@@ -199,17 +274,21 @@ void run_within_name(run_within *w, const char *call, bool python, char *out)
         return;
     }
     for (size_t i = 0; i < WITHIN_PLACES; i++) {
-        if (w->places[i].stack == stack && w->places[i].code == code) {
+        if (is_same_site(w, &w->places[i].site, call, stack, code)) {
+            if (w->places[i].name[0] == '\0' && attach_now() - w->places[i].read_ns > NAMELESS_NS) {
+                w->next = (unsigned)i;      /* its file may have been loaded meanwhile */
+                break;
+            }
             memcpy(out, w->places[i].name, WITHIN_NAME);
             return;
         }
     }
-    name_native(w, call, stack, code, out);
+    name_native(w, call, stack, code, out, &w->places[w->next].site);
     if (w->idle_count == 0) {
-        return;                /* the next look may know more */
+        w->places[w->next].site.stack = 0;  /* the next look may know more */
+        return;
     }
-    w->places[w->next].stack = stack;
-    w->places[w->next].code = code;
+    w->places[w->next].read_ns = attach_now();
     memcpy(w->places[w->next].name, out, WITHIN_NAME);
     w->next = (w->next + 1) % WITHIN_PLACES;
 }
@@ -239,15 +318,14 @@ bool run_within_is_gil(run_within *w, const char *call)
     if (!read_registers(call, &stack, &code)) {
         return false;
     }
-    if (stack != w->gil_stack || code != w->gil_code) {
+    if (!is_same_site(w, &w->gil_site, call, stack, code)) {
         const size_t count = copy_stack(w, call, stack, code) ? attach_unwind(&image, frames, tops)
                                                               : 0;
         w->gil = false;
         for (size_t i = 1; i + 1 < count && i < 4; i++) {
             w->gil = w->gil || (is_condition(frames[i] - 1) && is_interpreter(frames[i + 1] - 1));
         }
-        w->gil_stack = count > 0 ? stack : 0;
-        w->gil_code = code;
+        keep_site(&w->gil_site, frames, tops, count < 5 ? count : 5);
     }
     return w->gil;
 }

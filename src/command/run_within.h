@@ -14,19 +14,29 @@ enum {
     WITHIN_LOOKS = 8           /* at the waits of one loop */
 };
 
+/* A wait by its registers and the words of the stack that hold the return addresses: callbacks whose
+ * frames have one size wait with the same registers. */
+typedef struct within_site {
+    uint64_t stack, code;              /* 0: none */
+    uint32_t count;
+    uint32_t at[WITHIN_FRAMES];        /* bytes above stack, ascending */
+    uint64_t value[WITHIN_FRAMES];
+} within_site;
+
 /* What is known of a thread. Zeroed, nothing is. */
 typedef struct run_within {
     pid_t process, thread;
-    uint64_t idle_stack, idle_code;    /* registers where its loop waited, */
+    within_site idle_site;             /* where its loop waited, */
     uint64_t idle[WITHIN_FRAMES];      /* and the functions that called it, innermost first */
     size_t idle_count;                 /* 0: it is not known */
     unsigned looks;                    /* how often that was read */
     struct {
-        uint64_t stack, code;          /* registers where it slept */
+        within_site site;              /* where it slept */
+        uint64_t read_ns;              /* when its name was looked for */
         char name[WITHIN_NAME];
     } places[WITHIN_PLACES];
     unsigned next;
-    uint64_t gil_stack, gil_code;      /* registers where it slept in the interpreter, */
+    within_site gil_site;              /* where it slept in the interpreter, */
     bool gil;                          /* and whether that was for its lock */
 } run_within;
 
