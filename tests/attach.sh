@@ -138,7 +138,8 @@ says spin 'spins: .*EPOLLHUP'
 ended spin 0
 
 # the other ways to spin
-for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be written'; do
+for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be written' \
+    'aside descriptor .*EPOLLOUT: it can be written'; do
     started plain "${spin%% *}" 300
     attached_until "spins: .*${spin#* }"
     says "spin_${spin%% *}" "spins: .*${spin#* }"
@@ -152,6 +153,21 @@ if grep '^•' "$scratch/err" | grep -q 'hangs'; then
     fail joins "$(grep -m 1 hangs "$scratch/err")"
 else says joins "on_login $blocked"; fi
 ended joins 0
+# main hangs by itself, beside a thread that has the loop
+started plain hang_beside 300
+for seconds in 3 8 20 60; do
+    attached --for ${seconds}s
+    ! grep -q 'hangs: .*recv' "$scratch/err" || break
+done
+if grep -q 'hangs: .*recv' "$scratch/err"; then ok hang_beside
+elif is_starved; then skip hang_beside "it waited for a processor for $queued_ms ms of $took_s s"
+else fail hang_beside "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
+ended hang_beside 0
+# a callback's recv is not the loop's wait, which hardly sleeps
+started plain query 300
+attached_until 'ask_database blocked the loop of .* waiting in recv'
+says query 'ask_database blocked the loop of .* waiting in recv'
+ended query 0
 started plain datagrams 300
 attached_until 'answer blocked the loop of'
 says datagrams 'answer blocked the loop of'

@@ -81,7 +81,7 @@ typedef struct attach_thread {
     char ready[300];           /* what wakes it; "": nobody knows */
     uint64_t next_ns;          /* of the next look */
     attach_facts last, seen;   /* at the look before, and at this one */
-    long wait_call;            /* the wait that was met last while it was watched, */
+    long wait_call;            /* the wait that was met last, with a time rather than without, */
     uint64_t wait_args[6];
     unsigned waits, looks;     /* how many were; those among them whose time was 0 */
     attach_site sites[ATTACH_SITES];
@@ -120,6 +120,10 @@ bool attach_is_epoll(long call);
 /* Another one in which a loop may wait. */
 bool attach_may_be_wait(long call);
 bool attach_call_is_futex(long call);
+/* For a signal, or a child's end. */
+bool attach_call_is_for_others(long call);
+/* Has the program an epoll? */
+bool attach_has_epoll(pid_t pid);
 bool attach_is_restart(long call);
 /* Of those that a stop ends with EINTR: does it wait for a time that begins anew with it? (poll, futex
  * and sleeping go on with what is left.) a: its arguments. */
@@ -141,8 +145,9 @@ uint64_t attach_cuts(void);
 void attach_release(attach_thread *t);
 size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
 
-/* attach_spin.c: what makes the thread's waits return at once; false: nobody knows. */
-bool attach_awake(pid_t pid, const attach_thread *t, char *out, size_t size);
+/* attach_spin.c: what makes the thread's waits return at once; false: nobody knows. epoll: the program
+ * has one, so a poll that takes no time may be a callback's. */
+bool attach_awake(pid_t pid, const attach_thread *t, bool epoll, char *out, size_t size);
 /* Does that wait take no time? */
 bool attach_is_look(pid_t pid, long call, const uint64_t *args);
 
@@ -234,8 +239,10 @@ typedef struct attach_report {
 struct chroprof;
 /* Does the stack end in the C library's function of a wait, or a wait without one? */
 bool attach_ends_in_wait(uint32_t stack);
-/* Is it a call of the C library by main itself, as of one that joins its threads? */
+/* Is it a call of the C library by main itself? */
 bool attach_is_main_alone(uint32_t stack);
+/* Is it in pthread_join, by its name? */
+bool attach_is_join(uint32_t stack);
 void attach_find_own_wait(attach_log *log);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */

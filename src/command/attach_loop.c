@@ -148,6 +148,19 @@ bool attach_is_main_alone(uint32_t stack)
     return own > 0 && own + 1 < count && is_in_libc(frames, own + 1);
 }
 
+bool attach_is_join(uint32_t stack)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    for (size_t i = 0; i < count && is_in_libc(frames, i); i++) {
+        const char *name = attach_symbol(frames[i] - (i > 0));
+        if (name != NULL && strstr(name, "join") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The call of a stack in which the thread has slept so often, each time anew; -1: it has not. */
 static long sleeps_in(const attach_log *log, uint32_t stack, size_t least)
 {
@@ -178,7 +191,9 @@ static bool is_common(const attach_log *log, uint32_t stack, size_t frames)
 enum { OWN_WAITS = 16 };       /* that are tried */
 
 /* A loop may wait in another call than those that are known for it, such as recv: where nothing else
- * waits, and the function calls it that runs all the time. */
+ * waits, and the function calls it that runs all the time. One that always has more events seldom
+ * sleeps in its own wait, and a callback's recv looks like that: so not where there is an epoll, or any
+ * other wait was met. */
 void attach_find_own_wait(attach_log *log)
 {
     uint32_t seen = 0;

@@ -287,6 +287,37 @@ bool attach_call_is_futex(long call)
     return call == SYS_futex;
 }
 
+bool attach_call_is_for_others(long call)
+{
+#ifdef SYS_pause
+    if (call == SYS_pause) {
+        return true;
+    }
+#endif
+    return call == SYS_rt_sigsuspend || call == SYS_rt_sigtimedwait || call == SYS_wait4 ||
+           call == SYS_waitid;
+}
+
+bool attach_has_epoll(pid_t pid)
+{
+    char path[64];
+    char link[32];
+    bool found = false;
+    const struct dirent *entry;
+    DIR *files;
+    (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+    files = opendir(path);
+    while (files != NULL && !found && (entry = readdir(files)) != NULL) {
+        ssize_t count = readlinkat(dirfd(files), entry->d_name, link, sizeof link - 1);
+        link[count > 0 ? count : 0] = '\0';
+        found = strcmp(link, "anon_inode:[eventpoll]") == 0;
+    }
+    if (files != NULL) {
+        (void)closedir(files);
+    }
+    return found;
+}
+
 bool attach_is_epoll(long call)
 {
     return attach_is_wait(call) && strncmp(name_of(call)->name, "epoll", 5) == 0;

@@ -309,6 +309,13 @@ static void tell_costs(const attach *a)
     }
 }
 
+static void find_own_wait(const attach *a, attach_thread *t)
+{
+    if (!a->epoll && t->waits == 0) {
+        attach_find_own_wait(&t->log);
+    }
+}
+
 /* One for all its threads. */
 static int report_process(const attach *a)
 {
@@ -340,7 +347,7 @@ int attach_report_all(attach *a)
     for (size_t i = 0; i < a->count; i++) {
         attach_thread *t = a->threads[i];
         t->loop = t->loop && (a->o.threads != NULL || !attach_only_joins(a, t));
-        attach_find_own_wait(&t->log);
+        find_own_wait(a, t);
     }
     qsort(a->threads, a->count, sizeof a->threads[0], busiest_thread);
     for (size_t i = 0; i < a->count && a->threads[i]->loop && result == TOOL_OK; i++) {
@@ -442,7 +449,7 @@ void attach_write_live(attach *a)
         t = a->threads[i] == a->live ? a->threads[i] : t;
     }
     if (t != NULL) {
-        attach_find_own_wait(&t->log);
+        find_own_wait(a, t);
         if (is_revised(a, &t->log)) {
             begin_anew(a, &t->log);
         }

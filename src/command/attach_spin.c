@@ -155,14 +155,17 @@ static bool is_list(long call)
     return call == SYS_ppoll;
 }
 
-bool attach_awake(pid_t pid, const attach_thread *t, char *out, size_t size)
+bool attach_awake(pid_t pid, const attach_thread *t, bool epoll, char *out, size_t size)
 {
     int process = -1;
     bool found = false;
     if (t->waits == 0) {
         return false;
     }
-    if (t->looks > t->waits / 2) {
+    if (t->looks == t->waits) {
+        if (epoll && !attach_is_epoll(t->wait_call)) {
+            return false;
+        }
         (void)snprintf(out, size, "the timeout of %s is 0", attach_call_name(t->wait_call));
         return true;
     }

@@ -39,6 +39,8 @@ typedef struct attach {
     uint32_t live_names[ATTACH_NAMES]; /* of its sites, by number, as hashes */
     bool process;              /* its threads are no loops: what is told is of all together */
     uint64_t program_mark;     /* attach_program */
+    bool epoll;                /* it has one: a recv is no loop's wait */
+    unsigned scans;            /* for its threads */
     bool ended, became, told;  /* became: another program */
     unsigned beyond;           /* threads for which there was no room */
 } attach;

@@ -269,11 +269,17 @@ static void let_go(attach_thread *t, int status)
 
 static void note_wait(attach_thread *t, pid_t pid, long call, const registers *r)
 {
+    uint64_t args[6];
+    bool look;
     if (attach_is_wait(call)) {
-        t->wait_call = call;
-        read_arguments(r, t->wait_args);
+        read_arguments(r, args);
+        look = attach_is_look(pid, call, args);
+        if (!look || t->looks == t->waits) {    /* one that takes time is the loop's rather */
+            t->wait_call = call;
+            memcpy(t->wait_args, args, sizeof args);
+        }
         t->waits++;
-        t->looks += attach_is_look(pid, call, t->wait_args);
+        t->looks += look;
     }
 }
 

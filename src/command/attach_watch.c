@@ -285,6 +285,10 @@ static void scan_threads(attach *a, uint64_t now)
     static pid_t all[1024];
     size_t count = attach_threads(a->pid, all, 1024);
     a->scan_ns = now + 250000000u;
+    a->scans++;
+    if (!a->epoll && (a->scans & (a->scans - 1)) == 0) {    /* ever more seldom: of many files */
+        a->epoll = attach_has_epoll(a->pid);
+    }
     a->became = count > 0 && attach_program(a->pid) != a->program_mark &&
                 attach_program(a->pid) != 0;
     a->ended = count == 0 || a->became;
@@ -315,15 +319,32 @@ static void tell_hang(attach *a, const attach_thread *t)
     a->told = true;
 }
 
+/* The thread's number as the program itself knows it, which may have namespaces of its own. */
+static uint32_t own_number(pid_t tid)
+{
+    char text[128];
+    const char *last = NULL;
+    if (attach_status(tid, "NSpid:", text, sizeof text)) {
+        last = strrchr(text, '\t');
+        last = last != NULL ? last + 1 : text;
+    }
+    return last != NULL ? (uint32_t)strtoul(last, NULL, 10) : (uint32_t)tid;
+}
+
 /* Does it sleep until another thread of the program ends? The kernel wakes it at that one's number. */
-static bool joins(const attach *a, const attach_thread *t)
+static bool joins(const attach *a, const attach_thread *t, uint32_t stack)
 {
     uint32_t words[64] = { 0 };
+    if (attach_is_main_alone(stack) && attach_is_join(stack)) {
+        return true;
+    }
     if (attach_read(a->pid, t->seen.first, words, sizeof words) < sizeof words[0]) {
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
-        if ((uint32_t)a->threads[i]->tid == words[0] && a->threads[i] != t) {
+        pid_t tid = a->threads[i]->tid;
+        if (a->threads[i] != t && words[0] != 0 &&
+            ((uint32_t)tid == words[0] || own_number(tid) == words[0])) {
             return true;
         }
     }
@@ -344,8 +365,9 @@ bool attach_only_joins(const attach *a, const attach_thread *t)
         loop = row->call >= 0 && !row->awake && (row->stack == 0 || row->stack == stack);
     }
     return loop && t->main && t->log.wait_count == 0 &&
-           (attach_is_main_alone(stack) ||
-            (attach_call_is_futex(t->seen.call) && joins(a, t)));
+           (attach_call_is_futex(t->seen.call)
+            ? joins(a, t, stack)
+            : attach_call_is_for_others(t->seen.call) && attach_is_main_alone(stack));
 }
 
 /* From the first look on it made no wait. */
@@ -407,7 +429,7 @@ static void look_for_spins(attach *a)
         if (!t->gone && spins(t)) {
             t->spins = true;
             t->log.spins = true;
-            if (!attach_awake(a->pid, t, t->ready, sizeof t->ready)) {
+            if (!attach_awake(a->pid, t, a->epoll, t->ready, sizeof t->ready)) {
                 t->ready[0] = '\0';
             }
         }
