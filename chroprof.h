@@ -1269,7 +1269,7 @@ typedef struct chroprof {
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
-    int poller;            /* by CHROPROF_EPOLL_IDLE: descriptor in which the loop waits, plus 1 */
+    int poller, other_poller, other_polls;     /* by CHROPROF_EPOLL_IDLE: descriptors plus 1 */
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */
@@ -2082,8 +2082,9 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
  * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
  * in a library that it loads: libraries look in the program first. A wait inside a task, in another
- * descriptor than the loop's, is that task's (chroprof_waited). Linux only; elsewhere it does
- * nothing, and the wait counts as uninstrumented. */
+ * descriptor than the loop's, is that task's (chroprof_waited); after 16 in one descriptor and none
+ * in the loop's, that is the loop's. Linux only; elsewhere it does nothing, and the wait counts as
+ * uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \
@@ -11910,21 +11911,34 @@ CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *sit
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
-/* Whether a task waits there for what its loop does not know: that waits in another descriptor. */
-static bool chroprof__task_polls(chroprof *p, int fd)
+#define CHROPROF__POLLER_MOVES 16           /* waits of a task, before they are the loop's */
+
+/* Whether a task waits there for what its loop does not know: that waits in another descriptor. One
+ * in which it waits again and again, and the loop never in between, is the loop's. */
+static bool chroprof__task_polls(chroprof *p, int fd, int ms)
 {
     if (!chroprof__takes(p))
         return false;
-    if (p->core->account >= CHROPROF__FIRST_PATH)
-        return p->poller != 0 && p->poller != fd + 1;
-    p->poller = fd + 1;
+    if (p->core->account < CHROPROF__FIRST_PATH) {
+        p->poller = fd + 1;
+    } else if (p->poller != 0 && p->poller != fd + 1) {
+        if (ms == 0)
+            return true;
+        if (p->other_poller != fd + 1)
+            p->other_polls = 0;
+        p->other_poller = fd + 1;
+        if (++p->other_polls < CHROPROF__POLLER_MOVES)
+            return true;
+        p->poller = fd + 1;
+    }
+    p->other_poller = 0;
     return false;
 }
 
 CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
-    const bool task = chroprof__task_polls(p, fd);
+    const bool task = chroprof__task_polls(p, fd, ms);
     const uint64_t since = task ? chroprof__read_clock(p) : 0;
     int count;
     if (!task)

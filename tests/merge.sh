@@ -193,6 +193,32 @@ ln -s linked "$scratch/link"
 run merge "$fleet/0.block" -o "$scratch/link"; expect through_a_link 0
 if [ -h "$scratch/link" ]; then ok link_is_still_one; else fail link_is_still_one "replaced"; fi
 run check "$scratch/linked"; expect linked_block_is_sound 0
+chmod 600 "$scratch/linked"
+cp "$scratch/linked" "$scratch/before"
+mkdir "$scratch/far"
+ln -s ../link "$scratch/far/link"
+(
+    ulimit -f 8
+    exec "$command" merge "$scratch/far/link" "$fleet/1.block" -o "$scratch/far/link"
+) >"$scratch/out" 2>"$scratch/err" </dev/null
+code=$?
+expect failing_through_a_link 1 "too large"
+if cmp -s "$scratch/before" "$scratch/linked"; then ok failing_leaves_the_old_block
+else fail failing_leaves_the_old_block "it was overwritten"; fi
+is failing_leaves_nothing_else "$(find "$scratch" -name '*.part.*')" ""
+run merge "$scratch/far/link" "$fleet/1.block" -o "$scratch/far/link"; expect through_links 0
+is links_are_still_some "$(readlink "$scratch/far/link") $(readlink "$scratch/link")" "../link linked"
+is linked_block_is_as_private "$(ls -l "$scratch/linked" | cut -c 1-10)" "-rw-------"
+if cmp -s "$scratch/before" "$scratch/linked"; then fail through_links_is_written "the old one"
+else ok through_links_is_written; fi
+if [ -h /dev/stdout ]; then
+    : >"$scratch/opened"
+    ln "$scratch/opened" "$scratch/same"
+    "$command" merge "$fleet/0.block" -o /dev/stdout >"$scratch/opened" 2>"$scratch/err"
+    run check "$scratch/same"; expect what_is_open_stays_that_file 0
+else
+    skip what_is_open_stays_that_file "no /dev/stdout"
+fi
 if [ -w /dev/full ]; then
     "$command" top -n 1 "$fleet/0.block" >/dev/full 2>"$scratch/err"; code=$?
     : >"$scratch/out"

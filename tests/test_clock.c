@@ -256,6 +256,45 @@ TEST(epoll_pwait_of_a_task)
     waits = NULL;
     CHECK(chroprof_check(p) == NULL);
 }
+
+/* A wait at the start is not the loop's for ever: one that runs in a scope is found after 16 waits.
+ * Waits of a task between those of its loop never become that. */
+TEST(epoll_pwait_of_a_loop_in_a_scope)
+{
+    static const chroprof_site scope = { "serve", NULL, 0 };
+    chroprof *p = own_clock();
+    struct epoll_event event;
+    chroprof_task_wait rows[2];
+    uint64_t idle;
+    int start = epoll_create1(0), loops = epoll_create1(0), i;
+    waits = p;
+    CHECK_EQ(epoll_wait(start, &event, 1, 1), 0);
+    chroprof_enter(p, &scope);
+    idle = totals_of(p).idle_ns;
+    for (i = 0; i < 15; i++)
+        CHECK_EQ(epoll_wait(loops, &event, 1, 1), 0);
+    CHECK_EQ(totals_of(p).idle_ns, idle);
+    chroprof_leave(p);
+    CHECK_EQ(epoll_wait(start, &event, 1, 1), 0);
+    idle = totals_of(p).idle_ns;
+    chroprof_enter(p, &scope);
+    for (i = 0; i < 15; i++)
+        CHECK_EQ(epoll_wait(loops, &event, 1, 1), 0);
+    for (i = 0; i < 15; i++)
+        CHECK_EQ(epoll_wait(loops, &event, 1, 0), 0);
+    CHECK_EQ(chroprof_task_waits(p, rows, 2), 1);
+    CHECK_EQ(rows[0].count, 30);
+    CHECK_EQ(totals_of(p).idle_ns, idle);
+    for (i = 0; i < 5; i++)
+        CHECK_EQ(epoll_wait(loops, &event, 1, 5), 0);
+    chroprof_leave(p);
+    CHECK(totals_of(p).idle_ns >= idle + 20000000);
+    CHECK_EQ(chroprof_task_waits(p, rows, 2), 1);
+    CHECK_EQ(rows[0].count, 30);
+    CHECK(close(start) == 0 && close(loops) == 0);
+    waits = NULL;
+    CHECK(chroprof_check(p) == NULL);
+}
 #endif
 
 /* The time before there was memory for a profile is its start, once. */
@@ -296,6 +335,7 @@ static const test_case cases[] = {
 #ifdef __linux__
     CASE(epoll_pwait_is_idle),
     CASE(epoll_pwait_of_a_task),
+    CASE(epoll_pwait_of_a_loop_in_a_scope),
 #endif
 };
 

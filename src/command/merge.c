@@ -149,26 +149,56 @@ static chroprof_options merge_tight(const merging *m)
     return o;
 }
 
-/* The block goes to OUT by another name first, so that nobody reads half of it; straight to a
- * device, a pipe or what a link leads to, which must stay what they are. */
+/* Has the caller this file open for writing, as behind /dev/stdout? */
+static bool merge_is_open(const struct stat *file)
+{
+    bool open = false;
+    for (int fd = 0; fd < 256 && !open; fd++) {
+        struct stat facts;
+        open = fstat(fd, &facts) == 0 && facts.st_dev == file->st_dev &&
+               facts.st_ino == file->st_ino && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    }
+    return open;
+}
+
+/* The file that a rename may replace, to be freed. NULL: OUT must stay what it is, for it is a
+ * device, a pipe, open already or a link that leads nowhere. */
+static char *merge_replaced(const char *out, mode_t *mode)
+{
+    struct stat facts;
+    bool link = lstat(out, &facts) == 0 && S_ISLNK(facts.st_mode);
+    bool there = stat(out, &facts) == 0;
+    *mode = there ? facts.st_mode & 0777 : 0;
+    if (!link) {
+        return !there || S_ISREG(facts.st_mode) ? strdup(out) : NULL;
+    }
+    return there && S_ISREG(facts.st_mode) && !merge_is_open(&facts) ? realpath(out, NULL) : NULL;
+}
+
+/* The block goes beside its file by another name first, so that nobody reads half of it and the
+ * old one outlives a failure; behind a link, too, which stays one. */
 static int merge_write(const char *out, const void *block, size_t size)
 {
     char part[4096];
-    struct stat facts;
+    mode_t mode;
     FILE *file;
     bool good;
-    bool plain = lstat(out, &facts) != 0 || S_ISREG(facts.st_mode);
-    (void)snprintf(part, sizeof part, "%s.part.%ld", out, (long)getpid());
-    file = plain ? fopen(part, "wbx") : fopen(out, "wb");
+    char *replaced = merge_replaced(out, &mode);
+    (void)snprintf(part, sizeof part, "%s.part.%ld", replaced != NULL ? replaced : "", (long)getpid());
+    file = replaced != NULL ? fopen(part, "wbx") : fopen(out, "wb");
+    if (file != NULL && replaced != NULL && mode != 0) {
+        (void)fchmod(fileno(file), mode);
+    }
     good = file != NULL && fwrite(block, 1, size, file) == size;
     good = file != NULL && fclose(file) == 0 && good;
-    good = good && (!plain || rename(part, out) == 0);
+    good = good && (replaced == NULL || rename(part, replaced) == 0);
     if (!good) {
         tool_message("%s: %s", out, strerror(errno));
-        if (plain && file != NULL) {
+        if (replaced != NULL && file != NULL) {
             (void)unlink(part);
         }
     }
+    free(replaced);
     return good ? TOOL_OK : TOOL_INPUT;
 }
 

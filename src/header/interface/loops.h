@@ -10,8 +10,9 @@
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
  * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
  * in a library that it loads: libraries look in the program first. A wait inside a task, in another
- * descriptor than the loop's, is that task's (chroprof_waited). Linux only; elsewhere it does
- * nothing, and the wait counts as uninstrumented. */
+ * descriptor than the loop's, is that task's (chroprof_waited); after 16 in one descriptor and none
+ * in the loop's, that is the loop's. Linux only; elsewhere it does nothing, and the wait counts as
+ * uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \

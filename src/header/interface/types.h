@@ -693,7 +693,7 @@ typedef struct chroprof {
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
-    int poller;            /* by CHROPROF_EPOLL_IDLE: descriptor in which the loop waits, plus 1 */
+    int poller, other_poller, other_polls;     /* by CHROPROF_EPOLL_IDLE: descriptors plus 1 */
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */

@@ -383,21 +383,34 @@ CHROPROF_API void chroprof_enter_from_idle(chroprof *p, const chroprof_site *sit
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
-/* Whether a task waits there for what its loop does not know: that waits in another descriptor. */
-static bool chroprof__task_polls(chroprof *p, int fd)
+#define CHROPROF__POLLER_MOVES 16           /* waits of a task, before they are the loop's */
+
+/* Whether a task waits there for what its loop does not know: that waits in another descriptor. One
+ * in which it waits again and again, and the loop never in between, is the loop's. */
+static bool chroprof__task_polls(chroprof *p, int fd, int ms)
 {
     if (!chroprof__takes(p))
         return false;
-    if (p->core->account >= CHROPROF__FIRST_PATH)
-        return p->poller != 0 && p->poller != fd + 1;
-    p->poller = fd + 1;
+    if (p->core->account < CHROPROF__FIRST_PATH) {
+        p->poller = fd + 1;
+    } else if (p->poller != 0 && p->poller != fd + 1) {
+        if (ms == 0)
+            return true;
+        if (p->other_poller != fd + 1)
+            p->other_polls = 0;
+        p->other_poller = fd + 1;
+        if (++p->other_polls < CHROPROF__POLLER_MOVES)
+            return true;
+        p->poller = fd + 1;
+    }
+    p->other_poller = 0;
     return false;
 }
 
 CHROPROF_API int chroprof__epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask)
 {
-    const bool task = chroprof__task_polls(p, fd);
+    const bool task = chroprof__task_polls(p, fd, ms);
     const uint64_t since = task ? chroprof__read_clock(p) : 0;
     int count;
     if (!task)
