@@ -16220,6 +16220,7 @@ enum {
     CHROPROF__PLACE_ORDER = 29,
     CHROPROF__PLACE_FULL_GRAVE = 29,   /* time is billed to another name, not only detail lost */
     CHROPROF__PLACE_COST = 35,
+    CHROPROF__PLACE_BROKEN_OFF = 36,   /* a server may be killed while it is well */
     CHROPROF__PLACE_QUEUES = 38,
     CHROPROF__PLACE_LEAKS = 40,
     CHROPROF__PLACE_STUTTERS = 44,     /* after the stalls */
@@ -17121,7 +17122,8 @@ static void chroprof__case_in_task(chroprof__inquiry *q, chroprof__case *c, uint
     c->site = q->hung = path.site;
 }
 
-/* A task that the last event left running, of a program that is gone and did not close its file. */
+/* A task that the last event left running, of a program that is gone and did not close its file. It
+ * hung for sure if samples tell of a second; else what is known of the loop comes first. */
 static bool chroprof__find_broken_off(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
@@ -17135,10 +17137,13 @@ static bool chroprof__find_broken_off(chroprof__inquiry *q)
     if (!origin.mapped || origin.ended || origin.alive)
         return false;
     const uint64_t ns[] = { chroprof__minus(t->elapsed_ns, since_ns) };
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, CHROPROF__PLACE_HANGS, NULL,
-                                         ns[0]);
+    bool hung = ns[0] >= 1000000000;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS,
+                                         hung ? CHROPROF__PLACE_HANGS : CHROPROF__PLACE_BROKEN_OFF,
+                                         NULL, ns[0]);
     c.at_ns = since_ns;
     chroprof__case_in_task(q, &c, frame.path);
+    q->hung = hung ? q->hung : 0;
     chroprof__tell_site(&c);
     chroprof__tell(&c, " was running when the profile broke off: its last event was at %m, and "
                        "the program is gone without closing it, as if killed.", &since_ns);

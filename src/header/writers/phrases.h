@@ -26,6 +26,7 @@ enum {
     CHROPROF__PLACE_ORDER = 29,
     CHROPROF__PLACE_FULL_GRAVE = 29,   /* time is billed to another name, not only detail lost */
     CHROPROF__PLACE_COST = 35,
+    CHROPROF__PLACE_BROKEN_OFF = 36,   /* a server may be killed while it is well */
     CHROPROF__PLACE_QUEUES = 38,
     CHROPROF__PLACE_LEAKS = 40,
     CHROPROF__PLACE_STUTTERS = 44,     /* after the stalls */
