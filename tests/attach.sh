@@ -383,6 +383,14 @@ program=
 if [ $status = 7 ] && grep -q '^errors [01] signals 0$' "$scratch/out"; then ok stopped_unharmed
 else fail stopped_unharmed "status $status, $(tail -n 1 "$scratch/out")"; fi
 
+# it has ended, and its parent, a sleep, does not ask how: /proc still lists it
+sh -c '"$1" quiet 2 >/dev/null & echo $! >"$2"; exec sleep 600' sh "$scratch/plain" "$scratch/zombie" &
+careless=$!
+until [ -s "$scratch/zombie" ]; do kill -0 $careless || break; done
+timeout 100 "$command" attach "$(cat "$scratch/zombie")" >"$scratch/said" 2>"$scratch/err"
+if [ $? != 124 ]; then ok ends_with_a_zombie; else fail ends_with_a_zombie "goes on"; fi
+kill $careless
+
 # only one can trace
 started plain quiet 300
 if command -v gdb >/dev/null 2>&1; then

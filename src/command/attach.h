@@ -74,6 +74,8 @@ typedef struct attach_thread {
     bool gone, main, loop;     /* it has ended; it waited as loops do, or is the main one */
     bool held;                 /* we trace it: a stop is awaited, or its next system call */
     bool asked;                /* to stop, and has not yet */
+    bool soon;                 /* asked within 2 ms after seen_ns */
+    uint64_t seen_ns;          /* when it was seen outside of any wait that has a time */
     bool watched;              /* its next system calls are looked at */
     bool waited;               /* a wait was among them */
     unsigned calls;            /* how many there were */
@@ -110,6 +112,9 @@ void attach_close(attach_thread *t);
 bool attach_look(attach_thread *t, attach_facts *facts);
 size_t attach_threads(pid_t pid, pid_t *out, size_t most);
 bool attach_is_stopped(pid_t pid);
+
+/* Has its main thread ended? Its parent may not have asked yet how. */
+bool attach_is_dead(pid_t pid);
 /* One number for the program that the process is; another one after exec. 0: it has ended. */
 uint64_t attach_program(pid_t pid);
 /* Nobody else watches it; false: another chroprof attach does. */

@@ -164,6 +164,12 @@ bool attach_is_stopped(pid_t pid)
     return attach_status(pid, "State:", text, sizeof text) && (text[0] == 'T' || text[0] == 't');
 }
 
+bool attach_is_dead(pid_t pid)
+{
+    char text[32];
+    return attach_status(pid, "State:", text, sizeof text) && (text[0] == 'Z' || text[0] == 'X');
+}
+
 /* From where its code and its first stack lie. */
 uint64_t attach_program(pid_t pid)
 {

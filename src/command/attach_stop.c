@@ -31,6 +31,7 @@
 #define PATIENCE_NS 60000000u  /* for a stop: a thread in the kernel may not be able to */
 #define CALLS_MOST 4u          /* that are looked at after a look */
 #define LONG_STOP_NS 2000000u
+#define SOON_NS 2000000u       /* by so much a wait may last longer because of a stop */
 #define SYSCALL_BYTES 2u       /* of the instruction, on x86-64 */
 
 static uint64_t cuts;
@@ -87,7 +88,7 @@ static long entered_call(const registers *r)
 }
 
 /* Ended by a stop alone, without having done anything: it may be executed again. */
-static bool may_repeat(long call, const unsigned long long *a)
+static bool may_repeat(long call, const unsigned long long *a, bool soon)
 {
     static const long calls[] = {
         SYS_epoll_wait, SYS_epoll_pwait, SYS_read, SYS_readv, SYS_recvfrom, SYS_recvmsg, SYS_accept,
@@ -102,7 +103,7 @@ static bool may_repeat(long call, const unsigned long long *a)
     };
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         if (calls[i] == call) {
-            return !attach_has_time(call, a);
+            return soon || !attach_has_time(call, a);
         }
     }
     return call == SYS_futex && ((a[1] & 0x7F) != 0 || a[3] == 0);
@@ -110,15 +111,16 @@ static bool may_repeat(long call, const unsigned long long *a)
 
 /* A stop cuts some system calls short, although no signal came. Executed again, the program sees no
  * EINTR; but one with a time would wait for the whole of it again, which makes the program's timers
- * late: so an epoll_wait returns as if its time were up, and others keep their EINTR. */
-static bool hide_cut(registers *r)
+ * late, unless it has just begun: so an epoll_wait returns as if its time were up, and others keep
+ * their EINTR. */
+static bool hide_cut(registers *r, bool soon)
 {
     const unsigned long long a[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
     long call = (long)r->orig_rax;
     if ((long)r->rax != -EINTR || call < 0) {
         return false;
     }
-    if (may_repeat(call, a)) {
+    if (may_repeat(call, a, soon)) {
         r->rax = r->orig_rax;
         r->rip -= SYSCALL_BYTES;
         r->orig_rax = (unsigned long long)-1;   /* the kernel has nothing to restart */
@@ -157,9 +159,10 @@ static long entered_call(const registers *r)
     return (long)r->regs[8];
 }
 
-static bool hide_cut(registers *r)
+static bool hide_cut(registers *r, bool soon)
 {
     (void)r;
+    (void)soon;
     return false;
 }
 #define ATTACH_CAN_STOP 1
@@ -242,12 +245,12 @@ static bool has_signal(pid_t tid)
 }
 
 /* At a stop that we caused, or at the end of a call that we had cut short. */
-static void mend_call(pid_t tid, int status)
+static void mend_call(const attach_thread *t, int status)
 {
     registers r;
     bool ours = status >> 16 == PTRACE_EVENT_STOP || WSTOPSIG(status) == (SIGTRAP | 0x80);
-    if (ours && get_registers(tid, &r) && !has_signal(tid) && hide_cut(&r)) {
-        set_registers(tid, &r);
+    if (ours && get_registers(t->tid, &r) && !has_signal(t->tid) && hide_cut(&r, t->soon)) {
+        set_registers(t->tid, &r);
     }
 }
 
@@ -258,11 +261,11 @@ static void let_go(attach_thread *t, int status)
     int number = signal_of(status);
     if (t->asked && status >> 16 != PTRACE_EVENT_STOP) {
         t->watched = false;
-        mend_call(t->tid, status);
+        mend_call(t, status);
         (void)trace(PTRACE_CONT, t->tid, number);
         return;
     }
-    mend_call(t->tid, status);
+    mend_call(t, status);
     (void)trace(PTRACE_DETACH, t->tid, number);
     t->held = t->watched = t->asked = false;
 }
@@ -314,7 +317,7 @@ static void take_call(attach_thread *t, int status, attach_costs *costs)
         let_go(t, status);
     } else {
         t->asked = t->asked && status >> 16 != PTRACE_EVENT_STOP;
-        mend_call(t->tid, status);
+        mend_call(t, status);
         (void)trace(PTRACE_SYSCALL, t->tid, signal_of(status));
     }
 }
@@ -334,6 +337,14 @@ void attach_settle(attach_thread *t, attach_costs *costs)
     }
 }
 
+/* To stop. */
+static bool ask(attach_thread *t)
+{
+    t->asked = trace(PTRACE_INTERRUPT, t->tid, 0) == 0;
+    t->soon = attach_now() - t->seen_ns < SOON_NS;
+    return t->asked;
+}
+
 static bool hold(attach_thread *t)
 {
     if (!t->held && trace(PTRACE_SEIZE, t->tid, PTRACE_O_TRACESYSGOOD) != 0) {
@@ -341,8 +352,7 @@ static bool hold(attach_thread *t)
         return false;
     }
     t->held = true;
-    t->asked = trace(PTRACE_INTERRUPT, t->tid, 0) == 0;
-    return t->asked;
+    return ask(t);
 }
 
 static void copy_all(pid_t pid, attach_thread *t, attach_image *image)
@@ -385,7 +395,7 @@ static bool reach_stop(attach_thread *t, int *status, attach_costs *costs)
             return true;
         }
         note_call(t, *status, costs);
-        mend_call(t->tid, *status);
+        mend_call(t, *status);
     } while (trace(PTRACE_CONT, t->tid, signal_of(*status)) == 0);
     return false;
 }
@@ -412,7 +422,7 @@ bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs 
         t->watched = true;
         t->asked = false;
         t->calls = 0;
-        mend_call(t->tid, status);
+        mend_call(t, status);
         (void)trace(PTRACE_SYSCALL, t->tid, 0);
     } else {
         let_go(t, status);
@@ -446,7 +456,11 @@ void attach_release(attach_thread *t)
     }
     while (t->held && !t->gone &&
            (attach_now() < end || (attach_now() < late && is_runnable(t)))) {
-        t->asked = t->asked || trace(PTRACE_INTERRUPT, t->tid, 0) == 0;
+        if (!t->asked) {
+            t->seen_ns = attach_now();
+            t->seen_ns = attach_look(t, &f) && !f.timed ? t->seen_ns : 0;
+            (void)ask(t);
+        }
         if (await_stop(t, &status, 100000000u) && !is_end(t, status)) {
             let_go(t, status);
         }

@@ -209,6 +209,7 @@ static void look(attach *a, attach_thread *t)
     bool first = t->log.count == 0;
     memset(&row, 0, sizeof row);
     attach_settle(t, &a->costs);
+    t->seen_ns = attach_now();
     if (t->gone || !attach_look(t, &f)) {
         t->gone = true;
         return;
@@ -291,7 +292,7 @@ static void scan_threads(attach *a, uint64_t now)
     }
     a->became = count > 0 && attach_program(a->pid) != a->program_mark &&
                 attach_program(a->pid) != 0;
-    a->ended = count == 0 || a->became;
+    a->ended = count == 0 || (count == 1 && attach_is_dead(a->pid)) || a->became;
     a->beyond = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_known(a, all[i]) && is_listed(a->o.threads, all[i])) {

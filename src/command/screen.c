@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -202,21 +203,51 @@ static size_t screen_sequence_length(const char *bytes, size_t count)
     return used;
 }
 
+/* Does it end within an escape sequence, or with the key that begins one? */
+static bool screen_is_cut(const char *bytes, size_t count)
+{
+    size_t i = count;
+    while (i > 0 && bytes[i - 1] != KEY_ESCAPE) {
+        i--;
+    }
+    if (i == 0) {
+        return false;
+    }
+    const size_t length = screen_sequence_length(bytes + i - 1, count - i + 1);
+    const char last = bytes[count - 1];
+    return i - 1 + length == count && (length < 3 || last < '@' || last > '~');
+}
+
+/* What has been pressed. The rest of a sequence may come a moment later. */
+static size_t screen_read(char *bytes, size_t size)
+{
+    struct pollfd more = { STDIN_FILENO, POLLIN, 0 };
+    size_t count = 0;
+    do {
+        ssize_t got = read(STDIN_FILENO, bytes + count, size - count);
+        if (got == 0 || (got < 0 && errno == EIO)) {
+            screen_signalled()->end = SIGHUP;   /* the terminal has gone */
+        }
+        if (got <= 0) {
+            break;
+        }
+        count += (size_t)got;
+    } while (count < size && screen_is_cut(bytes, count) && poll(&more, 1, 50) > 0);
+    return count;
+}
+
 void screen_keys(void (*take)(void *user, int key), void *user)
 {
-    char bytes[64];
-    ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
-    for (size_t i = 0; count > 0 && i < (size_t)count;) {
+    char bytes[1024];
+    const size_t count = screen_read(bytes, sizeof bytes);
+    for (size_t i = 0; i < count;) {
         if (bytes[i] != KEY_ESCAPE) {
             take(user, (unsigned char)bytes[i++]);
             continue;
         }
-        size_t length = screen_sequence_length(bytes + i, (size_t)count - i);
+        size_t length = screen_sequence_length(bytes + i, count - i);
         take(user, screen_sequence(bytes + i + 1, length - 1));
         i += length;
-    }
-    if (count == 0 || (count < 0 && errno == EIO)) {
-        screen_signalled()->end = SIGHUP;   /* the terminal has gone */
     }
 }
 
