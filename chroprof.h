@@ -167,8 +167,9 @@ THE RING
  the one that ended it, but not the one that began it.
 
  What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
- their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
- stalls, half of them the longest, half the most recent.
+ their own: all of them, or the first, the last, and those around its longest intervals.
+ chroprof_incident reads them for max_incidents stalls, half of them the longest, half the most
+ recent.
 
    while (chroprof_next_stall(&prof, &cursor, &stall))
        n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
@@ -469,7 +470,7 @@ JSON, SCHEMA VERSION 3
                  After the last step comes a tick of now. Each step has:
                    state (one that does not exist is a tick), + 16 if it has an id, + 32 x depth
                    ns since the step before (of the first step: at_ns)
-                   path
+                   path; of a stall's also 2^32 + n: n steps before this one are left out
                    if it has an id: d = id - the id before it (at first 0), as 2 x d if d >= 0, else
                    -2 x d - 1
  tables          a list of chroprof_table, one row per table of the block, without kind
@@ -494,7 +495,8 @@ COST PER CALL
  earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
  8192 steps of the ring twice. Over a run that is at most one step per event, and 8192. Once per
  minute one event looks at the slow futures of all sites. An event that ends a stall copies up to 64
- steps, at most twice.
+ steps, at most twice; if the stall had more it looks at up to 8192 steps of the ring for the
+ longest intervals.
 
 LIMITS
 
@@ -814,10 +816,9 @@ typedef struct chroprof_stall {
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
-    /* what happened in it, in order: see chroprof_incident */
-    uint64_t number;       /* from 1 on; of a callback and the iteration that it is most of one */
+    uint64_t number;       /* for chroprof_incident, from 1; of a callback and its iteration one */
     uint32_t step_count;   /* steps that were kept; 0: none */
-    uint32_t first_steps;  /* how many of them come before those left out */
+    uint32_t first_steps;  /* how many of them come before the first one left out */
     uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
 } chroprof_stall;
 
@@ -1049,6 +1050,7 @@ typedef struct chroprof_step {
     uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
                                   uninstrumented, 1 idle, 2 untracked */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
+    uint32_t left_out;         /* of a stall's: steps missing before it; path is 2 then */
 } chroprof_step;
 
 /* What ran when a sample was taken. */
@@ -1653,10 +1655,11 @@ CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chrop
 
 /* What happened in a stall, by its number: its steps, oldest first, in the form of
  * chroprof_timeline. They outlive the ring. Up to eight steps come before the stall began, then the
- * step that began it. All steps up to its end follow, or the first and the last of them. They are
- * at most CHROPROF_INCIDENT_STEPS; the stall's first_steps and left_out tell where steps are
- * missing. The steps of max_incidents stalls are kept. Returns how many there are; at most
- * `capacity` are written, the first ones. Cost: max_incidents. */
+ * step that began it. All steps up to its end follow, or the first and the last of them and those
+ * around its longest intervals. They are at most CHROPROF_INCIDENT_STEPS; left_out of a step tells
+ * how many are missing before it, left_out of the stall how many in all. The steps of
+ * max_incidents stalls are kept. Returns how many there are; at most `capacity` are written, the
+ * first ones. Cost: max_incidents. */
 CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                       size_t capacity);
 
@@ -2592,7 +2595,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 14u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 15u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2786,7 +2789,7 @@ typedef struct chroprof__ring_row {
     uint32_t path;             /* that the interval up to it was billed to */
     uint16_t depth;            /* of the stack before it */
     uint8_t state;             /* CHROPROF__PUSHED_NONE may stand in it; UINT8_MAX: none that is */
-    uint8_t spare;
+    uint8_t spare;             /* of a stall's: path is how many before it are left out */
 } chroprof__ring_row;
 
 /* In the state of a row: the event says that something runs, but no frame was put on the stack. */
@@ -2815,11 +2818,16 @@ typedef struct chroprof__stall_row {
 
 /* The steps of a stall. Row 0 has the first ones of the iteration under way if the ring lost them;
  * its serial is the event that began that iteration. */
-enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
+enum {
+    CHROPROF__STEPS_BEFORE = 8,
+    CHROPROF__FIRST_STEPS = 32,
+    CHROPROF__LAST_STEPS = 16,
+    CHROPROF__STEPS_ASKED = 8192            /* among so many are the longest ones searched */
+};
 typedef struct chroprof__incident_row {
     uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
-    uint64_t left_out;         /* steps between the first ones and the others */
-    uint32_t count, first;
+    uint64_t left_out;         /* steps between those that are kept */
+    uint32_t count, first;     /* first: those before the first ones that are left out */
     chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
 } chroprof__incident_row;
 
@@ -6984,8 +6992,88 @@ static chroprof__incident_row *chroprof__incident_place(const chroprof__core *c,
     return !recent && longest && least->length < stall->length ? least : NULL;
 }
 
-/* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
- * or was overwritten, is left out. */
+/* An interval, by the step that ends it. */
+typedef struct chroprof__long_step {
+    uint64_t length, n;
+} chroprof__long_step;
+
+/* The longest intervals that end at one of the steps [n, end), in the order of time; of two that
+ * are as long the earlier one. Returns how many. */
+static uint32_t chroprof__long_steps(const chroprof *p, uint64_t n, uint64_t end,
+                                     chroprof__long_step *out, uint32_t most)
+{
+    uint32_t count = 0, least = 0;
+    for (uint64_t from = 0, to; n < end; n++, from = to) {
+        from = from ? from : chroprof__ring_at(p, p->core, n - 1)->time;
+        to = chroprof__ring_at(p, p->core, n)->time;
+        if (count == most && to - from <= out[least].length)
+            continue;
+        if (count == most)
+            memmove(out + least, out + least + 1, (--count - least) * sizeof(*out));
+        out[count].length = to - from;
+        out[count++].n = n;
+        least = 0;
+        for (uint32_t k = 1; k < count; k++)
+            least = out[k].length <= out[least].length ? k : least;
+    }
+    return count;
+}
+
+/* Which of the steps [from, end) begin or end one of the longest intervals up to `end`. */
+static uint32_t chroprof__middle_steps(const chroprof *p, uint64_t from, uint64_t end,
+                                       uint64_t *out, uint32_t most)
+{
+    chroprof__long_step found[CHROPROF_INCIDENT_STEPS / 2];
+    uint64_t n = chroprof__ring_reach(p->core).first < from ? from : from + 1;
+    uint64_t begin = chroprof__minus(end, CHROPROF__STEPS_ASKED);
+    uint32_t rows = 0;
+    uint32_t count = chroprof__long_steps(p, n > begin ? n : begin, end + 1, found, most);
+    for (uint32_t k = 0; k < count; k++)
+        for (uint64_t row = found[k].n - 1; row <= found[k].n; row++)
+            if (row >= from && row < end && (rows == 0 || row > out[rows - 1]))
+                out[rows++] = row;
+    return rows;
+}
+
+/* Copies a step of the ring. Those from *next on that come before it are left out. */
+static void chroprof__put_step(const chroprof *p, chroprof__incident_row *row, uint64_t n,
+                               uint64_t *next)
+{
+    chroprof__ring_row *step = row->steps + row->count;
+    uint64_t missing = n - *next;
+    *step = *chroprof__ring_at(p, p->core, n);
+    step->spare = missing > 0;
+    if (missing > 0) {
+        step->path = missing < UINT32_MAX ? (uint32_t)missing : UINT32_MAX;
+        row->first = row->left_out ? row->first : row->count;
+        row->left_out += missing;
+    }
+    row->count++;
+    *next = n + 1;
+}
+
+/* Copies the steps of a stall from the ring that come after the first ones: if there are too many,
+ * those around its longest intervals and the last ones. */
+static void chroprof__copy_rest(const chroprof *p, chroprof__incident_row *row, uint64_t next)
+{
+    chroprof__reach r = chroprof__ring_reach(p->core);
+    uint64_t from = next > r.first ? next : r.first, last = from;
+    uint64_t rows[CHROPROF_INCIDENT_STEPS];
+    uint32_t middle = 0, room = CHROPROF_INCIDENT_STEPS - row->count;
+    if (r.end - from > room) {
+        last = r.end - CHROPROF__LAST_STEPS;
+        middle = chroprof__middle_steps(p, from, last, rows, (room - CHROPROF__LAST_STEPS) / 2);
+    }
+    for (; last > from && middle + r.end - last < room; last--)
+        if (middle > 0 && rows[middle - 1] == last - 1)
+            middle--;
+    for (uint32_t k = 0; k < middle; k++)
+        chroprof__put_step(p, row, rows[k], &next);
+    for (; last < r.end; last++)
+        chroprof__put_step(p, row, last, &next);
+}
+
+/* Copies the steps of a stall, with some before it. */
 static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
                                  const chroprof__stall_row *stall)
 {
@@ -6997,31 +7085,35 @@ static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
     bool whole = r.first <= n;
     if (whole) {
         n = chroprof__between(chroprof__minus(n, CHROPROF__STEPS_BEFORE), r.first, n);
-        lead = chroprof__between(r.end - n, 0, CHROPROF__FIRST_STEPS);
+        lead = chroprof__between(r.end - n, 0, CHROPROF__LAST_STEPS);
     }
-    uint64_t next = n + lead, last = chroprof__minus(r.end + lead, CHROPROF_INCIDENT_STEPS);
-    last = last > next ? last : next;
-    row->serial = 0;                        /* who is killed in here leaves no steps behind */
-    CHROPROF__STORE_FENCE();
     row->length = stall->length;
-    row->left_out = last - next;
-    row->first = (uint32_t)lead;
-    row->count = 0;
-    for (uint64_t k = 0; k < lead; k++)
-        row->steps[row->count++] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
-    for (; last < r.end; last++)
-        row->steps[row->count++] = *chroprof__ring_at(p, c, last);
-    CHROPROF__STORE_FENCE();
-    row->serial = stall->serial;
+    row->left_out = row->first = row->count = 0;
+    for (uint64_t k = 0; k < lead; k++) {
+        row->steps[k] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
+        row->steps[row->count++].spare = 0;
+    }
+    chroprof__copy_rest(p, row, n + lead);
 }
 
 /* Keeps the steps of a stall that ends, if it is one of those that are kept. */
 static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *stall)
 {
+    const chroprof__incident_row *same = NULL;
     for (uint32_t recent = 0; recent < 2; recent++) {
         chroprof__incident_row *row = chroprof__incident_place(p->core, stall, recent != 0);
-        if (row)
+        if (!row)
+            continue;
+        row->serial = 0;                    /* who is killed in here leaves no steps behind */
+        CHROPROF__STORE_FENCE();
+        if (same)
+            memcpy((char *)row + sizeof(row->serial), (const char *)same + sizeof(same->serial),
+                   sizeof(*row) - sizeof(row->serial));
+        else
             chroprof__copy_steps(p, row, stall);
+        CHROPROF__STORE_FENCE();
+        row->serial = stall->serial;
+        same = row;
     }
 }
 
@@ -9993,6 +10085,7 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
                                            : chroprof__shown_id(p, chroprof__row_id(row));
     out->path = row->path;
     out->depth = row->depth;
+    out->left_out = 0;
 }
 
 CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
@@ -10000,8 +10093,13 @@ CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, c
 {
     const chroprof__incident_row *row =
         chroprof__can_read(p) ? chroprof__incident_of(p->core, stall) : NULL;
-    for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
+    for (size_t k = 0; row && out && k < row->count && k < capacity; k++) {
         chroprof__read_step(p, row->steps + k, out + k);
+        if (row->steps[k].spare) {
+            out[k].left_out = row->steps[k].path;
+            out[k].path = CHROPROF__UNTRACKED;
+        }
+    }
     return row ? row->count : 0;
 }
 
@@ -10922,7 +11020,7 @@ static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
     uint32_t good = 0;
     for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
         const chroprof__ring_row *step = row->steps + good;
-        if (step->path >= chroprof__path_count(p) || step->time < before ||
+        if ((!step->spare && step->path >= chroprof__path_count(p)) || step->time < before ||
             step->time > p->core->last)
             break;
         before = step->time;
@@ -13385,10 +13483,14 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
                 row->steps[count] = row->steps[k];
                 row->steps[count++].time -= begin;
             }
-        uint32_t older = row->count - count;
-        row->left_out = older <= row->first ? row->left_out : 0;
-        row->first -= older < row->first ? older : row->first;
         row->count = count;
+        row->left_out = 0;
+        for (uint32_t k = count; row->serial && k > 0; k--)
+            if (row->steps[k - 1].spare) {
+                row->left_out += row->steps[k - 1].path;
+                row->first = k - 1;
+            }
+        row->first = row->left_out ? row->first : 0;
     }
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
         chroprof__shift(&rows[k].start, begin);
@@ -13898,7 +14000,8 @@ static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
                (CHROPROF_INCIDENT_STEPS - row->count) * sizeof(*row->steps));
         for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
             step->time = chroprof__merge_moment(m, step->time);
-            step->path = chroprof__merge_target(m, step->path);
+            if (!step->spare)
+                step->path = chroprof__merge_target(m, step->path);
             if (chroprof__row_state(step) != CHROPROF_SINCE)
                 step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
         }
@@ -19172,6 +19275,7 @@ typedef struct chroprof__ranked_by {
     const char *name;          /* of what runs */
     uint64_t ns, slices;       /* of it, in a row */
     uint64_t brief_ns, briefs; /* what was too short to be named */
+    uint64_t left_ns, left;    /* steps left out in pieces that are too short */
 } chroprof__ranked_by;
 
 static void chroprof__order_item(chroprof__ranked_by *o, const char *name, const char *text,
@@ -19224,29 +19328,50 @@ static void chroprof__order_add(chroprof__ranked_by *o, const chroprof_step *fro
     o->slices += begins && to->path >= 3;
 }
 
+/* Steps are left out here. What is too short to be told here is told in the end. */
+static void chroprof__order_gap(chroprof__ranked_by *o, uint64_t steps, uint64_t ns)
+{
+    const uint64_t figures[] = { steps, ns };
+    if (ns < o->least_ns) {
+        o->left += steps;
+        o->left_ns += ns;
+        return;
+    }
+    chroprof__order_end(o);
+    chroprof__order_briefs(o);
+    chroprof__order_item(o, NULL, steps == 1 ? "%c step left out (%t)" : "%c steps left out (%t)",
+                         figures);
+}
+
+static void chroprof__order_done(chroprof__ranked_by *o)
+{
+    const uint64_t figures[] = { o->left, o->left_ns };
+    chroprof__order_end(o);
+    chroprof__order_briefs(o);
+    if (o->left > 0)
+        chroprof__order_item(o, NULL, o->left == 1 ? "%c step left out between them (%t)"
+                                                   : "%c steps left out between them (%t)",
+                             figures);
+    if (o->begun)
+        chroprof__newline(o->g);
+}
+
 /* What ran, one after the other. */
 static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 {
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
     size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
+    chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0, 0, 0 };
     if (s->shares[0].exec_ns >= s->length_ns - 5 * o.least_ns && s->shares[0].slices <= 1)
         return;                             /* one slice, which has been said */
     for (size_t i = 0; i < count; i++) {
         uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;
-        const uint64_t gap[] = { s->left_out, steps[i].at_ns - from };
-        if (s->left_out > 0 && i == s->first_steps) {
-            chroprof__order_end(&o);
-            chroprof__order_briefs(&o);
-            chroprof__order_item(&o, NULL, "%c steps left out (%t)", gap);
-        } else if (i > 0 && from >= s->start_ns) {
+        if (steps[i].left_out > 0)
+            chroprof__order_gap(&o, steps[i].left_out, steps[i].at_ns - from);
+        else if (i > 0 && from >= s->start_ns)
             chroprof__order_add(&o, &steps[i - 1], &steps[i]);
-        }
     }
-    chroprof__order_end(&o);
-    chroprof__order_briefs(&o);
-    if (o.begun)
-        chroprof__newline(g);
+    chroprof__order_done(&o);
 }
 
 /* By the calendar, where there is room and it is known. */
@@ -19929,13 +20054,16 @@ static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
     } while (more);
 }
 
+/* In place of a path: so many steps before this one are left out. */
+#define CHROPROF__JSON_LEFT_OUT (UINT64_C(1) << 32)
+
 static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
 {
     uint64_t less = s->id - k->id;
     const chroprof_state state = s->state > CHROPROF_NEXT ? CHROPROF_TICK : s->state;
     chroprof__json_pack(k, (uint64_t)state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
     chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
-    chroprof__json_pack(k, s->path);
+    chroprof__json_pack(k, s->left_out ? CHROPROF__JSON_LEFT_OUT + s->left_out : s->path);
     if (s->id != 0) {
         chroprof__json_pack(k, less >> 63 ? ~(less << 1) : less << 1);
         k->id = s->id;

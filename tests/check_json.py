@@ -129,7 +129,10 @@ def check_incident(doc, stall):
     check(len(steps) == stall["steps"] <= 64, "steps of a stall", stall["steps"])
     check(stall["first_steps"] <= stall["steps"], "first steps of a stall", stall)
     known = {p["id"] for p in doc["paths"]} | {0, 1, 2}
-    check(all(step[3] in known for step in steps), "path of a step of a stall")
+    gaps = [(k, step[3] - 2**32) for k, step in enumerate(steps) if step[3] > 2**32]
+    check(all(step[3] in known or step[3] > 2**32 for step in steps), "path of a step of a stall")
+    check(sum(n for k, n in gaps) == stall["left_out"], "steps left out of a stall", stall["left_out"])
+    check(stall["first_steps"] == (gaps[0][0] if gaps else stall["steps"]), "where the first are left out")
     if steps and stall["kind"] == "iteration" and not stall["left_out"]:
         check(steps[-1][0] >= stall["start_ns"] + stall["length_ns"], "a stall ends with its last step", stall)
 

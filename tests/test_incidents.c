@@ -21,7 +21,7 @@ static const chroprof_site sites[] = { { "accept", "server.c", 10 },
                                        { "query", "db.c", 7 },
                                        { "timer", "timer.c", 5 } };
 
-enum { KEPT = CHROPROF_INCIDENT_STEPS, BEFORE = 8, FIRST = 32, SIZE = 256 << 10 };
+enum { KEPT = CHROPROF_INCIDENT_STEPS, BEFORE = 8, FIRST = 32, LAST = 16, SIZE = 256 << 10 };
 
 typedef union block {
     uint64_t word;
@@ -119,35 +119,92 @@ static size_t without(size_t a, size_t b)
     return a > b ? a - b : 0;
 }
 
-/* The steps of a stall are those that were in the ring when it ended, and the first ones of an
- * iteration in any case. */
+/* Marks which of the steps [from, end) are kept where so many fit: the last ones, and those
+ * that begin or end the longest intervals, each of which is looked for anew. */
+static void mark_kept(const follow *f, bool *kept, size_t from, size_t end, size_t room, bool known)
+{
+    size_t last = end - LAST, left, k, count = 0;
+    bool *taken = (bool *)calloc(end - from + 1, sizeof *taken);
+    CHECK(taken != NULL);
+    for (left = (room - LAST) / 2; left > 0; left--) {
+        uint64_t most = 0;
+        size_t best = 0;
+        for (k = above(known ? from : from + 1, without(last, 8192)); k <= last; k++) {
+            uint64_t length = f->steps[k].at_ns - f->steps[k - 1].at_ns;
+            if (!taken[k - from] && (best == 0 || length > most)) {
+                most = length;
+                best = k;
+            }
+        }
+        if (best == 0)
+            break;
+        taken[best - from] = true;
+        kept[best - from] = true;
+        if (best > from)
+            kept[best - 1 - from] = true;
+    }
+    for (k = from; k < end; k++) {
+        kept[k - from] = kept[k - from] || k >= last;
+        count += kept[k - from];
+    }
+    for (k = last; k-- > from && count < room;) {
+        count += !kept[k - from];
+        kept[k - from] = true;
+    }
+    free(taken);
+}
+
+/* A step that is kept, and the time before it. */
+static void hold_step(const chroprof_step *got, const chroprof_step *want, size_t missing)
+{
+    CHECK_EQ(got->at_ns, want->at_ns);
+    CHECK_EQ(got->id, want->id);
+    CHECK_EQ(got->state, want->state);
+    CHECK_EQ(got->left_out, missing);
+    CHECK_EQ(got->path, missing ? 2 : want->path);
+    CHECK_EQ(got->depth, want->depth);
+}
+
+/* The steps of a stall are of those that were in the ring when it ended, and the first ones of an
+ * iteration in any case. Those that are kept and those left out are all. */
 static void hold_stall(const follow *f, const chroprof *p, const chroprof_stall *s)
 {
     chroprof_step got[KEPT];
     const ended *e = &f->stalls[s->number - 1];
-    size_t count = chroprof_incident(p, s->number, got, KEPT), k;
+    size_t count = chroprof_incident(p, s->number, got, KEPT), k, at = 0, gaps = 0, before;
     size_t begin = without(e->end, (size_t)e->events + 1), reach = without(e->end, f->ring);
-    size_t lead = e->iteration || s->first_steps ? FIRST : 0, next, last;
+    size_t lead = e->iteration || s->first_steps ? FIRST : 0, from;
+    bool *kept;
     CHECK_EQ(s->step_count, count);
     if (count == 0)
         return;
     if (reach <= begin) {
         begin = above(without(begin, BEFORE), reach);
-        lead = e->end - begin < FIRST ? e->end - begin : (size_t)FIRST;
+        lead = e->end - begin < LAST ? e->end - begin : (size_t)LAST;
     }
-    next = begin + lead;
-    last = above(without(e->end + lead, KEPT), next);
-    CHECK_EQ(s->left_out, last - next);
-    CHECK_EQ(count, lead + e->end - last);
-    CHECK_EQ(s->first_steps, last > next ? lead : count);
-    for (k = 0; k < count; k++) {
-        const chroprof_step *want = &f->steps[k < lead ? begin + k : last + k - lead];
-        CHECK_EQ(got[k].at_ns, want->at_ns);
-        CHECK_EQ(got[k].id, want->id);
-        CHECK_EQ(got[k].state, want->state);
-        CHECK_EQ(got[k].path, want->path);
-        CHECK_EQ(got[k].depth, want->depth);
+    from = above(begin + lead, reach);
+    kept = (bool *)calloc(e->end - begin + 1, sizeof *kept);
+    CHECK(kept != NULL);
+    if (e->end - from > KEPT - lead)
+        mark_kept(f, kept + (from - begin), from, e->end, KEPT - lead, reach < from);
+    else
+        memset(kept + (from - begin), true, e->end - from);
+    memset(kept, true, lead);
+    for (k = before = begin; k < e->end; k++) {
+        if (!kept[k - begin])
+            continue;
+        CHECK(at < count);
+        if (k > before && gaps == 0)
+            CHECK_EQ(s->first_steps, at);
+        gaps += k - before;
+        hold_step(&got[at++], &f->steps[k], k - before);
+        before = k + 1;
     }
+    free(kept);
+    CHECK_EQ(at, count);
+    CHECK_EQ(s->left_out, gaps);
+    CHECK_EQ(count + s->left_out, e->end - begin);
+    CHECK(gaps > 0 || s->first_steps == count);
 }
 
 static void hold_all(const follow *f, const chroprof *p)
@@ -375,6 +432,54 @@ TEST(first_and_last_steps_of_a_long_stall)
     orderly(p);
 }
 
+/* Steps of hundreds that are short around one that is the stall: it is kept, where it was. */
+static void one_long_slice(unsigned before, unsigned after)
+{
+    chroprof_options o = options_of(2048, 2);
+    chroprof *p = fresh(&o);
+    chroprof_step steps[KEPT];
+    chroprof_stall s;
+    uint64_t now = 1000, told = 0, left = 0, cursor = 0;
+    size_t count, k, found = 0;
+    unsigned i;
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, now, IDLE_LEAVE, 0, NULL);
+    for (i = 0; i <= before + after; i++) {
+        at(p, now += 5, ENTER, 0, &sites[i == before ? 2 : i % 2]);
+        at(p, now += i == before ? 7530 : 20 + i % 7, LEAVE, 0, NULL);
+    }
+    at(p, now += 5, IDLE_ENTER, 0, NULL);
+    while (chroprof_next_stall(p, &cursor, &s)) {}
+    CHECK_EQ(s.kind, CHROPROF_STALL_ITERATION);
+    count = chroprof_incident(p, s.number, steps, KEPT);
+    CHECK(count <= KEPT && count == s.step_count);
+    for (k = 0; k < count; k++) {
+        uint64_t ns = steps[k].at_ns - (k > 0 ? steps[k - 1].at_ns : s.start_ns);
+        left += steps[k].left_out;
+        told += steps[k].at_ns > s.start_ns ? ns : 0;
+        if (ns == 7530 && steps[k].left_out == 0) {
+            CHECK_STR(chroprof_path_name(p, steps[k].path, NULL, NULL), "query");
+            CHECK_EQ(steps[k - 1].state, CHROPROF_ENTER);
+            CHECK_EQ(steps[k].state, CHROPROF_LEAVE);
+            found++;
+        }
+    }
+    CHECK_EQ(found, 1);
+    CHECK_EQ(told, s.length_ns);
+    CHECK_EQ(left, s.left_out);
+    orderly(p);
+}
+
+TEST(the_longest_slice_is_kept)
+{
+    unsigned k;
+    for (k = 0; k <= 60; k++)
+        one_long_slice(k, 60);
+    one_long_slice(400, 3);
+    one_long_slice(3, 400);
+    one_long_slice(300, 300);
+}
+
 TEST(a_block_without_room_for_steps)
 {
     static block memory;
@@ -452,15 +557,20 @@ static void hold_since(const chroprof *newer, const chroprof *d, const chroprof_
     chroprof_step was[KEPT], is[KEPT];
     size_t count = chroprof_incident(newer, s->number + before, was, KEPT), k, n = 0;
     size_t got = chroprof_incident(d, s->number, is, KEPT);
+    uint64_t left = 0;
     for (k = 0; k < count; k++) {
         if (was[k].at_ns < begin)
             continue;
         CHECK(n < got);
         CHECK_EQ(is[n].at_ns, was[k].at_ns - begin);
         CHECK_EQ(is[n].state, was[k].state);
+        CHECK_EQ(is[n].left_out, was[k].left_out);
+        CHECK(n != s->first_steps || was[k].left_out > 0);
+        left += was[k].left_out;
         CHECK_EQ(is[n++].path, was[k].path);
     }
     CHECK_EQ(got, n);
+    CHECK_EQ(s->left_out, left);
     CHECK(s->first_steps <= n);
 }
 
@@ -507,6 +617,7 @@ static size_t hold_merged(const chroprof *sum, const chroprof *part, uint64_t be
         for (k = 0; k < count; k++) {
             CHECK_EQ(is[k].at_ns, was[k].at_ns + begin);
             CHECK_EQ(is[k].id, was[k].id);
+            CHECK_EQ(is[k].left_out, was[k].left_out);
             CHECK_STR(chroprof_path_name(sum, is[k].path, NULL, NULL),
                       chroprof_path_name(part, was[k].path, NULL, NULL));
         }
@@ -779,6 +890,7 @@ static const test_case cases[] = { CASE(shares_of_a_callback_around_a_nested_loo
                                    CASE(random_streams),
                                    CASE(all_steps_of_a_short_stall),
                                    CASE(first_and_last_steps_of_a_long_stall),
+                                   CASE(the_longest_slice_is_kept),
                                    CASE(a_block_without_room_for_steps),
                                    CASE(on_stall_reads_the_steps),
                                    CASE(copies_and_differences),

@@ -1323,8 +1323,9 @@ async function testStalls() {
         const p = shown(), steps = p.steps;
         p.steps = null;
         const found = p.stalls.filter(stall => stall.left_out > 0).map(stall => {
-            const { spells } = orderOf(p, stall), gap = spells.find(spell => spell.path === UNKNOWN);
-            return [gap.ns, leftOut(p, stall, spells).reduce((sum, row) => sum + row.ns, 0)];
+            const { spells } = orderOf(p, stall);
+            const gap = sum(spells.filter(spell => spell.path === UNKNOWN), spell => spell.ns);
+            return [gap, leftOut(p, stall, spells).reduce((sum, row) => sum + row.ns, 0)];
         });
         p.steps = steps;
         return found;

@@ -6,7 +6,7 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 14u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 15u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -200,7 +200,7 @@ typedef struct chroprof__ring_row {
     uint32_t path;             /* that the interval up to it was billed to */
     uint16_t depth;            /* of the stack before it */
     uint8_t state;             /* CHROPROF__PUSHED_NONE may stand in it; UINT8_MAX: none that is */
-    uint8_t spare;
+    uint8_t spare;             /* of a stall's: path is how many before it are left out */
 } chroprof__ring_row;
 
 /* In the state of a row: the event says that something runs, but no frame was put on the stack. */
@@ -229,11 +229,16 @@ typedef struct chroprof__stall_row {
 
 /* The steps of a stall. Row 0 has the first ones of the iteration under way if the ring lost them;
  * its serial is the event that began that iteration. */
-enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
+enum {
+    CHROPROF__STEPS_BEFORE = 8,
+    CHROPROF__FIRST_STEPS = 32,
+    CHROPROF__LAST_STEPS = 16,
+    CHROPROF__STEPS_ASKED = 8192            /* among so many are the longest ones searched */
+};
 typedef struct chroprof__incident_row {
     uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
-    uint64_t left_out;         /* steps between the first ones and the others */
-    uint32_t count, first;
+    uint64_t left_out;         /* steps between those that are kept */
+    uint32_t count, first;     /* first: those before the first ones that are left out */
     chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
 } chroprof__incident_row;
 

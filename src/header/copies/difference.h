@@ -344,10 +344,14 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
                 row->steps[count] = row->steps[k];
                 row->steps[count++].time -= begin;
             }
-        uint32_t older = row->count - count;
-        row->left_out = older <= row->first ? row->left_out : 0;
-        row->first -= older < row->first ? older : row->first;
         row->count = count;
+        row->left_out = 0;
+        for (uint32_t k = count; row->serial && k > 0; k--)
+            if (row->steps[k - 1].spare) {
+                row->left_out += row->steps[k - 1].path;
+                row->first = k - 1;
+            }
+        row->first = row->left_out ? row->first : 0;
     }
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
         chroprof__shift(&rows[k].start, begin);

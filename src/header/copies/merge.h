@@ -347,7 +347,8 @@ static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
                (CHROPROF_INCIDENT_STEPS - row->count) * sizeof(*row->steps));
         for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
             step->time = chroprof__merge_moment(m, step->time);
-            step->path = chroprof__merge_target(m, step->path);
+            if (!step->spare)
+                step->path = chroprof__merge_target(m, step->path);
             if (chroprof__row_state(step) != CHROPROF_SINCE)
                 step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
         }

@@ -191,8 +191,88 @@ static chroprof__incident_row *chroprof__incident_place(const chroprof__core *c,
     return !recent && longest && least->length < stall->length ? least : NULL;
 }
 
-/* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
- * or was overwritten, is left out. */
+/* An interval, by the step that ends it. */
+typedef struct chroprof__long_step {
+    uint64_t length, n;
+} chroprof__long_step;
+
+/* The longest intervals that end at one of the steps [n, end), in the order of time; of two that
+ * are as long the earlier one. Returns how many. */
+static uint32_t chroprof__long_steps(const chroprof *p, uint64_t n, uint64_t end,
+                                     chroprof__long_step *out, uint32_t most)
+{
+    uint32_t count = 0, least = 0;
+    for (uint64_t from = 0, to; n < end; n++, from = to) {
+        from = from ? from : chroprof__ring_at(p, p->core, n - 1)->time;
+        to = chroprof__ring_at(p, p->core, n)->time;
+        if (count == most && to - from <= out[least].length)
+            continue;
+        if (count == most)
+            memmove(out + least, out + least + 1, (--count - least) * sizeof(*out));
+        out[count].length = to - from;
+        out[count++].n = n;
+        least = 0;
+        for (uint32_t k = 1; k < count; k++)
+            least = out[k].length <= out[least].length ? k : least;
+    }
+    return count;
+}
+
+/* Which of the steps [from, end) begin or end one of the longest intervals up to `end`. */
+static uint32_t chroprof__middle_steps(const chroprof *p, uint64_t from, uint64_t end,
+                                       uint64_t *out, uint32_t most)
+{
+    chroprof__long_step found[CHROPROF_INCIDENT_STEPS / 2];
+    uint64_t n = chroprof__ring_reach(p->core).first < from ? from : from + 1;
+    uint64_t begin = chroprof__minus(end, CHROPROF__STEPS_ASKED);
+    uint32_t rows = 0;
+    uint32_t count = chroprof__long_steps(p, n > begin ? n : begin, end + 1, found, most);
+    for (uint32_t k = 0; k < count; k++)
+        for (uint64_t row = found[k].n - 1; row <= found[k].n; row++)
+            if (row >= from && row < end && (rows == 0 || row > out[rows - 1]))
+                out[rows++] = row;
+    return rows;
+}
+
+/* Copies a step of the ring. Those from *next on that come before it are left out. */
+static void chroprof__put_step(const chroprof *p, chroprof__incident_row *row, uint64_t n,
+                               uint64_t *next)
+{
+    chroprof__ring_row *step = row->steps + row->count;
+    uint64_t missing = n - *next;
+    *step = *chroprof__ring_at(p, p->core, n);
+    step->spare = missing > 0;
+    if (missing > 0) {
+        step->path = missing < UINT32_MAX ? (uint32_t)missing : UINT32_MAX;
+        row->first = row->left_out ? row->first : row->count;
+        row->left_out += missing;
+    }
+    row->count++;
+    *next = n + 1;
+}
+
+/* Copies the steps of a stall from the ring that come after the first ones: if there are too many,
+ * those around its longest intervals and the last ones. */
+static void chroprof__copy_rest(const chroprof *p, chroprof__incident_row *row, uint64_t next)
+{
+    chroprof__reach r = chroprof__ring_reach(p->core);
+    uint64_t from = next > r.first ? next : r.first, last = from;
+    uint64_t rows[CHROPROF_INCIDENT_STEPS];
+    uint32_t middle = 0, room = CHROPROF_INCIDENT_STEPS - row->count;
+    if (r.end - from > room) {
+        last = r.end - CHROPROF__LAST_STEPS;
+        middle = chroprof__middle_steps(p, from, last, rows, (room - CHROPROF__LAST_STEPS) / 2);
+    }
+    for (; last > from && middle + r.end - last < room; last--)
+        if (middle > 0 && rows[middle - 1] == last - 1)
+            middle--;
+    for (uint32_t k = 0; k < middle; k++)
+        chroprof__put_step(p, row, rows[k], &next);
+    for (; last < r.end; last++)
+        chroprof__put_step(p, row, last, &next);
+}
+
+/* Copies the steps of a stall, with some before it. */
 static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
                                  const chroprof__stall_row *stall)
 {
@@ -204,31 +284,35 @@ static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
     bool whole = r.first <= n;
     if (whole) {
         n = chroprof__between(chroprof__minus(n, CHROPROF__STEPS_BEFORE), r.first, n);
-        lead = chroprof__between(r.end - n, 0, CHROPROF__FIRST_STEPS);
+        lead = chroprof__between(r.end - n, 0, CHROPROF__LAST_STEPS);
     }
-    uint64_t next = n + lead, last = chroprof__minus(r.end + lead, CHROPROF_INCIDENT_STEPS);
-    last = last > next ? last : next;
-    row->serial = 0;                        /* who is killed in here leaves no steps behind */
-    CHROPROF__STORE_FENCE();
     row->length = stall->length;
-    row->left_out = last - next;
-    row->first = (uint32_t)lead;
-    row->count = 0;
-    for (uint64_t k = 0; k < lead; k++)
-        row->steps[row->count++] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
-    for (; last < r.end; last++)
-        row->steps[row->count++] = *chroprof__ring_at(p, c, last);
-    CHROPROF__STORE_FENCE();
-    row->serial = stall->serial;
+    row->left_out = row->first = row->count = 0;
+    for (uint64_t k = 0; k < lead; k++) {
+        row->steps[k] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
+        row->steps[row->count++].spare = 0;
+    }
+    chroprof__copy_rest(p, row, n + lead);
 }
 
 /* Keeps the steps of a stall that ends, if it is one of those that are kept. */
 static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *stall)
 {
+    const chroprof__incident_row *same = NULL;
     for (uint32_t recent = 0; recent < 2; recent++) {
         chroprof__incident_row *row = chroprof__incident_place(p->core, stall, recent != 0);
-        if (row)
+        if (!row)
+            continue;
+        row->serial = 0;                    /* who is killed in here leaves no steps behind */
+        CHROPROF__STORE_FENCE();
+        if (same)
+            memcpy((char *)row + sizeof(row->serial), (const char *)same + sizeof(same->serial),
+                   sizeof(*row) - sizeof(row->serial));
+        else
             chroprof__copy_steps(p, row, stall);
+        CHROPROF__STORE_FENCE();
+        row->serial = stall->serial;
+        same = row;
     }
 }
 

@@ -170,8 +170,9 @@ THE RING
  the one that ended it, but not the one that began it.
 
  What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
- their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
- stalls, half of them the longest, half the most recent.
+ their own: all of them, or the first, the last, and those around its longest intervals.
+ chroprof_incident reads them for max_incidents stalls, half of them the longest, half the most
+ recent.
 
    while (chroprof_next_stall(&prof, &cursor, &stall))
        n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
@@ -472,7 +473,7 @@ JSON, SCHEMA VERSION 3
                  After the last step comes a tick of now. Each step has:
                    state (one that does not exist is a tick), + 16 if it has an id, + 32 x depth
                    ns since the step before (of the first step: at_ns)
-                   path
+                   path; of a stall's also 2^32 + n: n steps before this one are left out
                    if it has an id: d = id - the id before it (at first 0), as 2 x d if d >= 0, else
                    -2 x d - 1
  tables          a list of chroprof_table, one row per table of the block, without kind
@@ -497,7 +498,8 @@ COST PER CALL
  earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
  8192 steps of the ring twice. Over a run that is at most one step per event, and 8192. Once per
  minute one event looks at the slow futures of all sites. An event that ends a stall copies up to 64
- steps, at most twice.
+ steps, at most twice; if the stall had more it looks at up to 8192 steps of the ring for the
+ longest intervals.
 
 LIMITS
 

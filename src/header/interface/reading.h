@@ -61,10 +61,11 @@ CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chrop
 
 /* What happened in a stall, by its number: its steps, oldest first, in the form of
  * chroprof_timeline. They outlive the ring. Up to eight steps come before the stall began, then the
- * step that began it. All steps up to its end follow, or the first and the last of them. They are
- * at most CHROPROF_INCIDENT_STEPS; the stall's first_steps and left_out tell where steps are
- * missing. The steps of max_incidents stalls are kept. Returns how many there are; at most
- * `capacity` are written, the first ones. Cost: max_incidents. */
+ * step that began it. All steps up to its end follow, or the first and the last of them and those
+ * around its longest intervals. They are at most CHROPROF_INCIDENT_STEPS; left_out of a step tells
+ * how many are missing before it, left_out of the stall how many in all. The steps of
+ * max_incidents stalls are kept. Returns how many there are; at most `capacity` are written, the
+ * first ones. Cost: max_incidents. */
 CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                       size_t capacity);
 

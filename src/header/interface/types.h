@@ -238,10 +238,9 @@ typedef struct chroprof_stall {
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
-    /* what happened in it, in order: see chroprof_incident */
-    uint64_t number;       /* from 1 on; of a callback and the iteration that it is most of one */
+    uint64_t number;       /* for chroprof_incident, from 1; of a callback and its iteration one */
     uint32_t step_count;   /* steps that were kept; 0: none */
-    uint32_t first_steps;  /* how many of them come before those left out */
+    uint32_t first_steps;  /* how many of them come before the first one left out */
     uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
 } chroprof_stall;
 
@@ -473,6 +472,7 @@ typedef struct chroprof_step {
     uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
                                   uninstrumented, 1 idle, 2 untracked */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
+    uint32_t left_out;         /* of a stall's: steps missing before it; path is 2 then */
 } chroprof_step;
 
 /* What ran when a sample was taken. */

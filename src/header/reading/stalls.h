@@ -146,6 +146,7 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
                                            : chroprof__shown_id(p, chroprof__row_id(row));
     out->path = row->path;
     out->depth = row->depth;
+    out->left_out = 0;
 }
 
 CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
@@ -153,8 +154,13 @@ CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, c
 {
     const chroprof__incident_row *row =
         chroprof__can_read(p) ? chroprof__incident_of(p->core, stall) : NULL;
-    for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
+    for (size_t k = 0; row && out && k < row->count && k < capacity; k++) {
         chroprof__read_step(p, row->steps + k, out + k);
+        if (row->steps[k].spare) {
+            out[k].left_out = row->steps[k].path;
+            out[k].path = CHROPROF__UNTRACKED;
+        }
+    }
     return row ? row->count : 0;
 }
 

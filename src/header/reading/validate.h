@@ -409,7 +409,7 @@ static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
     uint32_t good = 0;
     for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
         const chroprof__ring_row *step = row->steps + good;
-        if (step->path >= chroprof__path_count(p) || step->time < before ||
+        if ((!step->spare && step->path >= chroprof__path_count(p)) || step->time < before ||
             step->time > p->core->last)
             break;
         before = step->time;

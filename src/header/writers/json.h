@@ -172,13 +172,16 @@ static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
     } while (more);
 }
 
+/* In place of a path: so many steps before this one are left out. */
+#define CHROPROF__JSON_LEFT_OUT (UINT64_C(1) << 32)
+
 static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
 {
     uint64_t less = s->id - k->id;
     const chroprof_state state = s->state > CHROPROF_NEXT ? CHROPROF_TICK : s->state;
     chroprof__json_pack(k, (uint64_t)state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
     chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
-    chroprof__json_pack(k, s->path);
+    chroprof__json_pack(k, s->left_out ? CHROPROF__JSON_LEFT_OUT + s->left_out : s->path);
     if (s->id != 0) {
         chroprof__json_pack(k, less >> 63 ? ~(less << 1) : less << 1);
         k->id = s->id;

@@ -86,6 +86,7 @@ typedef struct chroprof__ranked_by {
     const char *name;          /* of what runs */
     uint64_t ns, slices;       /* of it, in a row */
     uint64_t brief_ns, briefs; /* what was too short to be named */
+    uint64_t left_ns, left;    /* steps left out in pieces that are too short */
 } chroprof__ranked_by;
 
 static void chroprof__order_item(chroprof__ranked_by *o, const char *name, const char *text,
@@ -138,29 +139,50 @@ static void chroprof__order_add(chroprof__ranked_by *o, const chroprof_step *fro
     o->slices += begins && to->path >= 3;
 }
 
+/* Steps are left out here. What is too short to be told here is told in the end. */
+static void chroprof__order_gap(chroprof__ranked_by *o, uint64_t steps, uint64_t ns)
+{
+    const uint64_t figures[] = { steps, ns };
+    if (ns < o->least_ns) {
+        o->left += steps;
+        o->left_ns += ns;
+        return;
+    }
+    chroprof__order_end(o);
+    chroprof__order_briefs(o);
+    chroprof__order_item(o, NULL, steps == 1 ? "%c step left out (%t)" : "%c steps left out (%t)",
+                         figures);
+}
+
+static void chroprof__order_done(chroprof__ranked_by *o)
+{
+    const uint64_t figures[] = { o->left, o->left_ns };
+    chroprof__order_end(o);
+    chroprof__order_briefs(o);
+    if (o->left > 0)
+        chroprof__order_item(o, NULL, o->left == 1 ? "%c step left out between them (%t)"
+                                                   : "%c steps left out between them (%t)",
+                             figures);
+    if (o->begun)
+        chroprof__newline(o->g);
+}
+
 /* What ran, one after the other. */
 static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 {
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
     size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
+    chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0, 0, 0 };
     if (s->shares[0].exec_ns >= s->length_ns - 5 * o.least_ns && s->shares[0].slices <= 1)
         return;                             /* one slice, which has been said */
     for (size_t i = 0; i < count; i++) {
         uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;
-        const uint64_t gap[] = { s->left_out, steps[i].at_ns - from };
-        if (s->left_out > 0 && i == s->first_steps) {
-            chroprof__order_end(&o);
-            chroprof__order_briefs(&o);
-            chroprof__order_item(&o, NULL, "%c steps left out (%t)", gap);
-        } else if (i > 0 && from >= s->start_ns) {
+        if (steps[i].left_out > 0)
+            chroprof__order_gap(&o, steps[i].left_out, steps[i].at_ns - from);
+        else if (i > 0 && from >= s->start_ns)
             chroprof__order_add(&o, &steps[i - 1], &steps[i]);
-        }
     }
-    chroprof__order_end(&o);
-    chroprof__order_briefs(&o);
-    if (o.begun)
-        chroprof__newline(g);
+    chroprof__order_done(&o);
 }
 
 /* By the calendar, where there is room and it is known. */

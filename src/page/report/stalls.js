@@ -159,24 +159,23 @@ function stallWords(stall) {
 }
 
 /* The steps of a stall: all of them while the ring has them, with some before it, else those that
-   outlived the ring. left: how many are left out before the one at `gap`. */
+   outlived the ring. left: how many are left out before each. */
 function stepsOfStall(p, stall) {
     const s = stepsOf(p), end = stall.start_ns + stall.length_ns;
     if (s === null || s.lo > stall.start_ns || s.hi < end) {
-        return stall.data ? { ...unpackSteps(stall.data), left: stall.left_out,
-            gap: stall.left_out > 0 ? stall.first_steps : -1 } : null;
+        return stall.data ? unpackSteps(stall.data) : null;
     }
     const from = Math.max(0, s.at.findIndex(at => at > stall.start_ns) - 3);
     const after = s.at.findIndex(at => at > end), to = after < 0 ? s.at.length : after;
     const part = name => s[name].slice(from, to);
-    return { at: part('at'), path: part('path'), state: part('state'), left: 0, gap: -1 };
+    return { at: part('at'), path: part('path'), state: part('state'), left: [] };
 }
 
 /* What ran in a stall, one after the other. */
 function orderOf(p, stall) {
     const s = stepsOfStall(p, stall), spells = [], breath = stall.length_ns / 100;
     s.at.forEach((at, i) => {
-        const gap = i === s.gap;
+        const left = s.left[i] || 0, gap = left > 0;
         const from = i > 0 ? s.at[i - 1] : stall.start_ns, last = spells[spells.length - 1];
         const early = from < stall.start_ns, path = gap ? UNKNOWN : s.path[i];
         const begun = [RUNNING, SWITCH, NEXT, ENTER].includes(s.state[i - 1]) ? 1 : 0;
@@ -185,10 +184,10 @@ function orderOf(p, stall) {
             last.ns += at - from;
             last.slices += begun;
         } else {
-            spells.push({ path, from, early, ns: at - from, slices: begun });
+            spells.push({ path, from, early, ns: at - from, slices: begun, left });
         }
     });
-    return { spells, left: s.left };
+    return { spells };
 }
 
 const SPELLS = 60;         // of a stall in order; what is shorter stands between them as one row
@@ -214,26 +213,27 @@ function longSpells(spells) {
     return kept;
 }
 
-function spellName(s, { path, slices, brief }, left) {
-    return brief ? plural(brief, 'short one') : path === UNKNOWN ? count(left) + ' steps left out'
+function spellName(s, { path, slices, brief, left }) {
+    return brief ? plural(brief, 'short one') : path === UNKNOWN ? plural(left, 'step') + ' left out'
         : pathName(s, path) + (slices > 1 ? ' \u00d7' + slices : '');
 }
 
 /* What the steps that are left out had: of each site what the stall has more of it than the others. */
 function leftOut(p, stall, spells) {
     const shown = new Map(), sites = new Map(p.raw.paths.map(row => [row.id, row.site]));
-    const gap = spells.find(spell => spell.path === UNKNOWN);
+    const gap = sum(spells.filter(spell => spell.path === UNKNOWN), spell => spell.ns);
     spells.filter(spell => !spell.early && sites.has(spell.path))
         .forEach(spell => addTo(shown, sites.get(spell.path), spell.ns));
     return stall.shares.map(share => ({ share, ns: share.exec_ns - (shown.get(share.site) || 0),
         longest: share.slice_max_ns > (shown.get(share.site) || 0) }))
-        .filter(({ share, ns }) => share.site > 0 && ns > gap.ns / 100).sort((a, b) => b.ns - a.ns);
+        .filter(({ share, ns }) => share.site > 0 && ns > gap / 100).sort((a, b) => b.ns - a.ns);
 }
 
-/* A row for each: the steps around may be short, while those left out are the stall itself. */
+/* A row for each: the steps that are kept may be short, while those left out are the stall itself. */
 function leftOutRows(p, stall, spells) {
+    const one = spells.filter(spell => spell.path === UNKNOWN).length === 1;
     return leftOut(p, stall, spells).slice(0, 6).map(({ share, ns, longest }) => el('li', { class: 'among' },
-        el('span', { class: 'at' }, 'of these'), swatch(stallColour(share)),
+        el('span', { class: 'at' }, one ? 'of these' : 'left out'), swatch(stallColour(share)),
         nameOf(shareName(share)), ' ', el('b', null, time(ns)),
         longest && share.slice_max_ns * 2 > ns && share.slice_max_ns <= ns
             ? ' (longest slice ' + time(share.slice_max_ns) + ')' : ''));
@@ -246,19 +246,20 @@ const orderView = (p, stall) => [...(stepsOfStall(p, stall) !== null ? stepsView
 /* A bar as long as the stall, and below it the same in words. */
 function stepsView(p, stall) {
     const s = { rows: new Map(p.raw.paths.map(row => [row.id, row])) };
-    const { spells, left } = orderOf(p, stall), kept = longSpells(spells);
+    const { spells } = orderOf(p, stall), kept = longSpells(spells);
+    const gaps = kept.filter(spell => spell.path === UNKNOWN), last = gaps[gaps.length - 1];
     const fill = ({ path, brief }) => brief || path === UNKNOWN ? cssColour('--line')
         : path < FIRST_PATH ? cssColour(['--loop', '--idle', '--untracked'][path])
             : s.rows.has(path) ? colour(siteKey(s.rows.get(path))) : cssColour('--other');
     const inside = kept.filter(spell => !spell.early);
     const bar = el('div', { class: 'shares', 'aria-hidden': 'true' }, ...inside.map(spell =>
-        el('span', { title: spellName(s, spell, left) + ' ' + time(spell.ns), style: {
+        el('span', { title: spellName(s, spell) + ' ' + time(spell.ns), style: {
             width: 100 * spell.ns / stall.length_ns + '%', background: fill(spell) } })));
     return [bar, el('ol', { class: 'order' }, ...kept.flatMap(spell => [el('li',
         { class: spell.early || spell.brief || spell.path === UNKNOWN ? 'note' : null },
         el('span', { class: 'at' }, spell.early ? 'before' : '+' + time(spell.from - stall.start_ns)),
-        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns))),
-    ...(spell.path === UNKNOWN && !spell.brief ? leftOutRows(p, stall, spells) : [])]))];
+        swatch(fill(spell)), nameOf(spellName(s, spell)), ' ', el('b', null, time(spell.ns))),
+    ...(spell === last ? leftOutRows(p, stall, spells) : [])]))];
 }
 
 const stallId = stall => String(stall.start_ns);

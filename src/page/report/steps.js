@@ -8,7 +8,7 @@ const DEEPEST = 64;        // frames above it are drawn as one
 
 /* Columns: id is a place in ids, 0: none. */
 function unpackSteps(data) {
-    const s = { at: [], state: [], depth: [], path: [], id: [], ids: ['0'] };
+    const s = { at: [], state: [], depth: [], path: [], left: [], id: [], ids: ['0'] };
     const bytes = atob(data), known = new Map();
     let place = 0, at = 0, last = 0n;
     const number = () => {
@@ -31,7 +31,9 @@ function unpackSteps(data) {
         s.at.push(at);
         s.state.push(head & 15);
         s.depth.push(Math.min(DEEPEST, Math.floor(head / 32)));
-        s.path.push(number());
+        const path = number();                // 2^32 + n: n steps before it are left out
+        s.left.push(Math.max(0, path - 2 ** 32));
+        s.path.push(path > 2 ** 32 ? UNKNOWN : path);
         s.id.push(0);
         if (head & 16) {
             const less = wide();
