@@ -330,7 +330,7 @@ static int between_snapshots(void)
     EXPECT(t.elapsed_ns == 140 && t.busy_ns == 50);
     EXPECT(chroprof_timeline(&difference, 0, UINT64_MAX, step, 4) == 2);
     EXPECT(step[1].at_ns == 140 && step[1].state == CHROPROF_LEAVE && step[1].id == 0);
-    EXPECT(step[1].path > 2 && step[1].depth == 1);
+    EXPECT(step[1].path > 2 && step[1].depth == 1 && step[1].left_out == 0);
     EXPECT(chroprof_init(&sum, result, sizeof result, &o) == CHROPROF_OK);
     EXPECT(chroprof_merge(&sum, &new_view) == CHROPROF_OK);
     return 0;

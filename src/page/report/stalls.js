@@ -158,12 +158,21 @@ function stallWords(stall) {
             ' ' + time(share.exec_ns)), '\u2003 ']));
 }
 
+/* Those that outlived the ring. Before 0.3.0 only a stall said where steps are left out. */
+function keptSteps(stall) {
+    const s = unpackSteps(stall.data);
+    if (stall.left_out > 0 && s.left.every(left => left === 0)) {
+        s.left[stall.first_steps] = stall.left_out;
+    }
+    return s;
+}
+
 /* The steps of a stall: all of them while the ring has them, with some before it, else those that
    outlived the ring. left: how many are left out before each. */
 function stepsOfStall(p, stall) {
     const s = stepsOf(p), end = stall.start_ns + stall.length_ns;
     if (s === null || s.lo > stall.start_ns || s.hi < end) {
-        return stall.data ? unpackSteps(stall.data) : null;
+        return stall.data ? keptSteps(stall) : null;
     }
     const from = Math.max(0, s.at.findIndex(at => at > stall.start_ns) - 3);
     const after = s.at.findIndex(at => at > end), to = after < 0 ? s.at.length : after;
