@@ -582,7 +582,7 @@ LIMITS
 extern "C" {
 #endif
 
-/* >>types */
+/* >>types: first the words of the interface, each a number, then the structs. */
 
 /* What an event says. Seven are states of a future. The numbers are part of the contract. */
 typedef enum chroprof_state {

@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+#include "interface/kinds.h"
+
 #include "interface/types.h"
 
 #include "interface/life.h"

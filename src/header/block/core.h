@@ -1,5 +1,6 @@
 /* block/core.h: the start of the block, and the way to its rows */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"

@@ -1,5 +1,6 @@
 /* block/rows.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices

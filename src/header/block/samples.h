@@ -1,5 +1,6 @@
 /* block/samples.h: what becomes of a timer signal: rows, hits of stalls, draws */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../base/util.h"

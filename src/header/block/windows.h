@@ -1,5 +1,6 @@
 /* block/windows.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"

@@ -1,5 +1,6 @@
 /* copies/map.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../interface/reading.h"

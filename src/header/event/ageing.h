@@ -1,6 +1,6 @@
 /* event/ageing.h */
 #pragma once
-#include "../interface/types.h"
+#include "../interface/kinds.h"
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"

@@ -1,5 +1,6 @@
 /* event/anomalies.h: events that come in the wrong order are counted */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../base/util.h"

@@ -1,5 +1,6 @@
 /* event/fast.h: what nearly all events do */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../base/util.h"

@@ -1,5 +1,6 @@
 /* event/open.h: how an event is opened on the slow path */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"

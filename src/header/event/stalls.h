@@ -1,5 +1,6 @@
 /* event/stalls.h: callbacks and iterations that took too long */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../base/util.h"

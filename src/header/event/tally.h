@@ -1,5 +1,6 @@
 /* event/tally.h: what paths took of a callback or an iteration */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../base/util.h"

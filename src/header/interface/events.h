@@ -1,6 +1,7 @@
 /* interface/events.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>api events None of these can fail; unexpected sequences are counted (chroprof_anomalies). Cost:

@@ -1,6 +1,7 @@
 /* interface/life.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>api life Unless a line says otherwise, only the one thread that sends this profile's events may

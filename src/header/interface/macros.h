@@ -1,6 +1,7 @@
 /* interface/macros.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/events.h"
 

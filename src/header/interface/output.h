@@ -1,6 +1,7 @@
 /* interface/output.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>api output */

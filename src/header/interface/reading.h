@@ -1,6 +1,7 @@
 /* interface/reading.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>api reading Reads show the profile as of its last event and change nothing, so several of them

@@ -1,6 +1,7 @@
 /* interface/sampler.h */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 
 /* >>api sampler */

@@ -1,5 +1,6 @@
 /* public/now.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../base/platform.h"

@@ -1,5 +1,6 @@
 /* public/on_stall.h: the call that tells of a stall */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"

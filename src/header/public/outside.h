@@ -1,5 +1,6 @@
 /* public/outside.h: what somebody else knows of a program: its stacks, its modules, its name */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../interface/events.h"

@@ -1,5 +1,6 @@
 /* public/reset.h: off, on, and from the start again */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../base/platform.h"

@@ -1,6 +1,7 @@
 /* public/send.h: the gates by which events come in */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/events.h"
 #include "../base/platform.h"

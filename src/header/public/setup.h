@@ -1,6 +1,7 @@
 /* public/setup.h */
 #pragma once
 #include "../interface/version.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../interface/output.h"

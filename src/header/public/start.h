@@ -1,6 +1,7 @@
 /* public/start.h: a profile begins */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../interface/events.h"

@@ -1,5 +1,6 @@
 /* reading/futures.h: live futures and the running stack */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../base/platform.h"

@@ -1,5 +1,6 @@
 /* reading/lists.h: arrays, of what the cursors give */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/sampler.h"

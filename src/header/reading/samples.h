@@ -1,5 +1,6 @@
 /* reading/samples.h: samples, their stacks and modules */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/sampler.h"

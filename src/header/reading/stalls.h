@@ -1,5 +1,6 @@
 /* reading/stalls.h: stalls, the slowest futures, and steps of the ring */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../base/platform.h"

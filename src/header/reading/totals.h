@@ -1,5 +1,6 @@
 /* reading/totals.h: options, the use of the tables, anomalies and sums */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../base/platform.h"

@@ -1,6 +1,7 @@
 /* sampler/start.h: the signal and the timer come and go */
 #pragma once
 #include "../interface/config.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/sampler.h"
 #include "../base/platform.h"

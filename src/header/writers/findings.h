@@ -1,5 +1,6 @@
 /* writers/findings.h: one function a kind of finding */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/sampler.h"

@@ -1,5 +1,6 @@
 /* writers/findings_futures.h: what stands out of the futures: leaks and queues */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../base/util.h"

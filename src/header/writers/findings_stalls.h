@@ -1,5 +1,6 @@
 /* writers/findings_stalls.h: stalls, and what was off its processor */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/sampler.h"

@@ -1,5 +1,6 @@
 /* writers/formats.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/output.h"
 #include "../base/platform.h"

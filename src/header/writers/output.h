@@ -1,5 +1,6 @@
 /* writers/output.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/output.h"

@@ -1,6 +1,7 @@
 /* writers/prometheus.h */
 #pragma once
 #include "../interface/version.h"
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/output.h"

@@ -1,5 +1,6 @@
 /* writers/text.h */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/output.h"
 #include "../writers/words.h"

@@ -1,5 +1,6 @@
 /* writers/text_report.h: anomalies and tables, and the report as a whole */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../interface/reading.h"

@@ -1,5 +1,6 @@
 /* writers/text_series.h: load over time */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../base/platform.h"

@@ -1,5 +1,6 @@
 /* writers/text_stalls.h: stalls, with their steps */
 #pragma once
+#include "../interface/kinds.h"
 #include "../interface/types.h"
 #include "../interface/reading.h"
 #include "../interface/sampler.h"
