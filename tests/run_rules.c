@@ -12,7 +12,8 @@
  *     run_rules late            after that
  *     run_rules all             by another call, for all of two threads
  *     run_rules guests          a hundred threads with short loops, one after the other
- *     run_rules crowd           forty at once, more than there are signals; the last is busy
+ *     run_rules crowd           a hundred at once, more than there are signals or seats in one part;
+ *                               the last is busy
  *     run_rules locked FOLDER   it locks itself into that folder, with two loops
  *     run_rules harmless        only one that nobody makes
  *
@@ -272,7 +273,7 @@ static void test_guests(void)
     run_loop();
 }
 
-#define CROWD 40
+#define CROWD 100
 
 static uint32_t in_crowd, crowd_is_over;
 

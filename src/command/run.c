@@ -589,7 +589,7 @@ static const char *why_refused(const preload_board *b)
         return "their folder can't be reached, as after chroot; 16 threads have a place then";
     }
     return b->refused_why == CHROPROF_ERR_FILE ? strerror(b->refused_error)
-           : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 64"
+           : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 1,024"
            : chroprof_result_text((chroprof_result)b->refused_why);
 }
 
@@ -607,8 +607,9 @@ static void tell_refusals(const run *r, size_t count)
         python_tell(b->python, r->python);
     }
     if (b->dropped > 0) {
-        tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
-                     "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
+        tool_message("more than %d threads with loops have ended: the profiles with the longest "
+                     "stalls and of the busiest are kept, and newer threads get one at their 32nd "
+                     "wait", BOARD_KEPT);
     }
     if (b->unsampled > 0) {
         tool_message("%" PRIu32 " thread%s not sampled: %s", b->unsampled,
@@ -700,11 +701,13 @@ static void write_heads(run_profile *const *loops, size_t count)
     }
 }
 
-/* Then each by itself. */
+/* Then each by itself; of many only those in which something does. */
 static void write_loops(run_profile *const *loops, size_t count)
 {
     char name[120];
-    for (size_t i = 0; i < count && i < RUN_REPORTS; i++) {
+    size_t i = 0;
+    for (; i < count && i < RUN_REPORTS &&
+         (i == 0 || count <= RUN_REPORTS || !is_fine(loops[i])); i++) {
         if (count > 1) {
             (void)fputc('\n', stderr);
             name_loop(loops[i], name, sizeof name);
@@ -712,8 +715,8 @@ static void write_loops(run_profile *const *loops, size_t count)
         }
         write_loop(loops[i], false);
     }
-    if (count > RUN_REPORTS) {
-        tool_message("%zu more loops; -o keeps them all", count - RUN_REPORTS);
+    if (i < count) {
+        tool_message("%zu more loop%s; -o keeps them all", count - i, count - i != 1 ? "s" : "");
     }
 }
 

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,7 +33,9 @@
 #include "watch.h"
 
 enum {
-    WATCH_PERIOD_MS = 10, WATCH_SCAN_NS = 250000000, WATCH_THREADS = 64, WATCH_ROWS = 8,
+    WATCH_PERIOD_MS = 10, WATCH_SCAN_NS = 250000000,
+    WATCH_SCAN_MORE_NS = 1000000,  /* for each thread */
+    WATCH_THREADS = BOARD_THREADS, WATCH_FILES = 5 * WATCH_THREADS + 512, WATCH_ROWS = 8,
     WATCH_LEAST_NS = 5000000,  /* the kernel counts the time on a processor in steps like this */
     WATCH_MISSED_NS = 1000000000,  /* this command was stopped: nobody knows what happened */
     WATCH_LEVELS = 8           /* of cgroups */
@@ -567,7 +570,7 @@ static void scan(uint64_t now)
     for (size_t i = smaller(watch.board->once_count, BOARD_ONCE); i > 0; i--) {
         look_at_once(i - 1);
     }
-    watch.scan_ns = now + WATCH_SCAN_NS;
+    watch.scan_ns = now + WATCH_SCAN_NS + watch.count * WATCH_SCAN_MORE_NS;
 }
 
 static void *watch_all(void *unused)
@@ -597,12 +600,23 @@ static void *watch_all(void *unused)
     return NULL;
 }
 
+/* Five for each thread are many. The program has its own limit by now. */
+static void allow_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < WATCH_FILES) {
+        limit.rlim_cur = limit.rlim_max < WATCH_FILES ? limit.rlim_max : WATCH_FILES;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 void run_watch_begin(const char *folder, pid_t program, preload_board *board)
 {
     memset(&watch, 0, sizeof watch);
     (void)snprintf(watch.folder, sizeof watch.folder, "%s", folder);
     watch.board = board;
     find_stats(program);
+    allow_files();
     if (pipe2(watch.stop, O_CLOEXEC) == 0) {
         watch.runs = pthread_create(&watch.thread, NULL, watch_all, NULL) == 0;
     }

@@ -17,9 +17,9 @@
 #define BOARD_LIBRARY "chroprof_run.so"
 #define BOARD_LIBRARIES 6      /* it, and the different ones of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
-#define BOARD_THREADS 64       /* that have profiles, in one process */
+#define BOARD_THREADS 1024     /* that have profiles, in one process */
 #define BOARD_ONCE 40          /* threads that waited once */
-#define BOARD_CALLS 512        /* threads with profiles, of all processes, that tell in which calls they are */
+#define BOARD_CALLS 4096       /* threads with profiles, of all processes, that tell in which calls they are */
 #define BOARD_KEPT 64          /* profiles of threads that have ended, of all processes */
 
 /* Libraries that call callbacks, as their names begin, and which of ours is loaded for them. */
@@ -55,7 +55,7 @@ static inline bool is_loop_library(const char *file)
 }
 
 typedef struct board_kept {
-    uint64_t busy_ns;
+    uint64_t weight;           /* those of least go first */
     int32_t process, thread;   /* 0: a free row */
 } board_kept;
 
@@ -92,7 +92,8 @@ typedef struct preload_board {
     int32_t taken_signal;      /* of the sampler, that the program took for itself; 0: none */
     uint32_t sealed;           /* filters of system calls that let no more profiles begin, */
     uint32_t silenced;         /* and that let no sampler run */
-    uint32_t dropped;          /* profiles of threads that have ended, less busy than those kept */
+    uint32_t dropped;          /* profiles of threads that have ended, of less weight than those
+                                  kept */
     uint32_t became;           /* 1: a program with profiles may have become another one */
     int32_t program;           /* the process that chroprof run waits for */
     uint32_t keeping;          /* 1: somebody changes the rows below */

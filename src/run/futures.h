@@ -40,18 +40,17 @@ typedef struct future_table {
     uint64_t made;
 } future_table;
 
-static future_table tables[BOARD_THREADS];
 static uint32_t future_counts[BOARD_THREADS];      /* atomic: whether a look is worth it */
 
 static future_table *table_of(const seat *s)
 {
-    return &tables[s - seats];
+    return s->futures;
 }
 
 static void clear_futures(const seat *s)
 {
     future_table *t = table_of(s);
-    __atomic_store_n(&future_counts[s - seats], 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&future_counts[s->number], 0, __ATOMIC_RELEASE);
     if (t->used > 0) {
         memset(t->chains, 0, sizeof t->chains);
     }
@@ -122,7 +121,7 @@ static watched_future *add_future(const seat *s, const void *function, const loo
     __atomic_store_n(&f->left, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&f->id, make_id(t, wanted->of), __ATOMIC_RELEASE);
     *chain = at;
-    (void)__atomic_fetch_add(&future_counts[s - seats], 1, __ATOMIC_RELEASE);
+    (void)__atomic_fetch_add(&future_counts[s->number], 1, __ATOMIC_RELEASE);
     return f;
 }
 
@@ -138,7 +137,7 @@ static void remove_future(const seat *s, watched_future *f)
     __atomic_store_n(&f->id, 0, __ATOMIC_RELEASE);
     f->next = t->free;
     t->free = row;
-    (void)__atomic_fetch_sub(&future_counts[s - seats], 1, __ATOMIC_RELEASE);
+    (void)__atomic_fetch_sub(&future_counts[s->number], 1, __ATOMIC_RELEASE);
 }
 
 static void finish_future(seat *s, uint64_t id, chroprof_state end)
@@ -249,12 +248,13 @@ static bool mark_base(future_table *t, const loop_future *ended)
 static __attribute__((__noinline__)) void mark_futures(const loop_future *ended,
                                                        const void *function, const seat *but)
 {
-    for (size_t i = 0; i < BOARD_THREADS; i++) {
-        if (__atomic_load_n(&future_counts[i], __ATOMIC_ACQUIRE) > 0 && &seats[i] != but &&
+    seat *s;
+    for (size_t i = 0; (s = seat_at(i)) != NULL; i++) {
+        if (__atomic_load_n(&future_counts[i], __ATOMIC_ACQUIRE) > 0 && s != but &&
             (ended->of == NULL && ended->base != NULL
-             ? mark_base(&tables[i], ended)
-             : mark_in_chain(&tables[i], ended, function))) {
-            note(&seats[i].left);
+             ? mark_base(s->futures, ended)
+             : mark_in_chain(s->futures, ended, function))) {
+            note(&s->left);
         }
     }
 }
@@ -272,6 +272,10 @@ static __attribute__((__noinline__)) void drop_left_futures(seat *s)
     }
 }
 #else
+typedef struct future_table {
+    char unused;
+} future_table;
+
 static void clear_futures(const seat *s)
 {
     (void)s;

@@ -64,8 +64,6 @@ typedef struct thread_loops {
     wait_place places[WAIT_PLACES];
 } thread_loops;
 
-static thread_loops loops_of_seats[BOARD_THREADS];
-
 /* Loop functions that began before the thread had a profile. */
 typedef struct early_loops {
     uintptr_t stack[LOOP_DEPTH];
@@ -76,7 +74,7 @@ static __thread early_loops early __attribute__((__tls_model__("initial-exec")))
 
 static inline thread_loops *loops_of(const seat *s)
 {
-    return &loops_of_seats[s - seats];
+    return s->loops;
 }
 
 static inline loop_frame *innermost_loop(thread_loops *l)

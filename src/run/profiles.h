@@ -118,7 +118,8 @@ static chroprof_result map_profile(seat *s)
     if (s->profile.mapped != NULL) {
         return chroprof_fork_child(&s->profile, path);
     }
-    result = chroprof_map(&s->profile, path, PROFILE_BYTES, &options);
+    result = chroprof_map(&s->profile, path, s->number < SEATS ? PROFILE_BYTES : PROFILE_BYTES / 4,
+                          &options);
     spare = result == CHROPROF_ERR_FILE ? take_spare() : NULL;
     return spare != NULL ? chroprof_init(&s->profile, spare, PROFILE_BYTES, &options) : result;
 }
@@ -215,13 +216,43 @@ static bool begin_profile(seat *s)
     return result == CHROPROF_OK;
 }
 
+typedef struct seat_part {
+    seat seats[SEATS];
+    thread_loops loops[SEATS];
+    future_table futures[SEATS];
+} seat_part;
+
+/* One more part of the seats. false: there is none. */
+static bool add_seats(size_t number)
+{
+    static seat_part first;
+    seat *none = NULL;
+    void *memory = number == 0 ? &first
+                   : mmap(NULL, sizeof(seat_part), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    seat_part *part = (seat_part *)memory;
+    if (memory == MAP_FAILED) {
+        return false;
+    }
+    for (uint32_t i = 0; i < SEATS; i++) {
+        part->seats[i].number = (uint32_t)number + i;
+        part->seats[i].loops = &part->loops[i];
+        part->seats[i].futures = &part->futures[i];
+    }
+    if (!__atomic_compare_exchange_n(&seat_parts[number / SEATS], &none, part->seats, false,
+                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED) && number != 0) {
+        (void)munmap(memory, sizeof(seat_part));        /* another thread was faster */
+    }
+    return true;
+}
+
 static seat *free_seat(void)
 {
-    for (size_t i = 0; i < BOARD_THREADS; i++) {
+    for (size_t i = 0; i < BOARD_THREADS && (seat_at(i) != NULL || add_seats(i)); i++) {
         uint32_t nobody = 0;
-        if (__atomic_compare_exchange_n(&seats[i].taken, &nobody, 1, false, __ATOMIC_ACQUIRE,
+        if (__atomic_compare_exchange_n(&seat_at(i)->taken, &nobody, 1, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
-            return &seats[i];
+            return seat_at(i);
         }
     }
     note(&board->refused);
@@ -334,7 +365,7 @@ static bool is_same(const board_kept *a, const board_kept *b)
     return a->process == b->process && a->thread == b->thread;
 }
 
-/* The row for a thread: its own, as numbers come again; a free one; the least busy one. */
+/* The row for a thread: its own, as numbers come again; a free one; that of least weight. */
 static board_kept *row_to_keep(const board_kept *mine)
 {
     board_kept *least = &board->kept[0];
@@ -343,25 +374,25 @@ static board_kept *row_to_keep(const board_kept *mine)
         if (is_same(row, mine)) {
             return row;
         }
-        if (least->process != 0 && (row->process == 0 || row->busy_ns < least->busy_ns)) {
+        if (least->process != 0 && (row->process == 0 || row->weight < least->weight)) {
             least = row;
         }
     }
     return least;
 }
 
-/* Programs may start a thread for each of their clients. So of those that have ended only the busiest
- * keep their files. */
-static void keep_busiest(uint64_t busy_ns)
+/* Programs may start a thread for each of their clients. So of those that have ended only some keep
+ * their files. */
+static void keep_heaviest(uint64_t weight)
 {
     char path[sizeof folder + 80];
-    board_kept mine = { busy_ns, (int32_t)getpid(), (int32_t)syscall(SYS_gettid) };
+    board_kept mine = { weight, (int32_t)getpid(), (int32_t)syscall(SYS_gettid) };
     board_kept other;
     board_kept *row;
     if (hold_kept()) {
         row = row_to_keep(&mine);
         other = *row;
-        if (other.busy_ns <= busy_ns || is_same(&other, &mine)) {
+        if (other.weight <= weight || is_same(&other, &mine)) {
             *row = mine;
             mine = other;
             mine.process = is_same(&other, row) ? 0 : other.process;
@@ -375,16 +406,19 @@ static void keep_busiest(uint64_t busy_ns)
     }
 }
 
-static uint64_t busy_time(const seat *s)
+/* Those with a stall, the longest first; then the busiest. A thread of a pool may wait for work in a
+ * way that is no loop's: it has few iterations. */
+static uint64_t weight_of(const seat *s)
 {
-    chroprof_totals totals;
-    chroprof_read_totals(&s->profile, &totals);
-    return totals.elapsed_ns - totals.idle_ns;
+    chroprof_totals t;
+    chroprof_read_totals(&s->profile, &t);
+    return t.stalls > 0 && t.iterations >= 10 ? UINT64_MAX / 2 + t.callback_max_ns
+                                              : t.elapsed_ns - t.idle_ns;
 }
 
 static void end_profile(void *of)
 {
-    uint64_t busy_ns;
+    uint64_t weight;
     seat *s = (seat *)of;
     if (once != NULL) {
         end_once(once);
@@ -405,10 +439,10 @@ static void end_profile(void *of)
         return;
     }
     end_sampling(s);
-    busy_ns = busy_time(s);
+    weight = weight_of(s);
     if (s->profile.mapped != NULL) {        /* else it is a spare one, which stays */
         chroprof_unmap(&s->profile);
-        keep_busiest(busy_ns);
+        keep_heaviest(weight);
     }
     clear_futures(s);
     leave_call(s);
@@ -430,6 +464,7 @@ static void note_sleeper(void)
 static bool wake_child(void)
 {
     uint32_t asleep = 0;
+    seat *s;
     if (awake == NULL || !with_children) {
         return false;
     }
@@ -438,10 +473,10 @@ static bool wake_child(void)
         waits = 0;
         loaded_at = 0;
         signals_held = 0;
-        for (size_t i = 0; i < BOARD_THREADS; i++) {
-            seats[i].signal = 0;            /* timers are not inherited */
-            seats[i].plain_back = 0;
-            clear_futures(&seats[i]);
+        for (size_t i = 0; (s = seat_at(i)) != NULL; i++) {
+            s->signal = 0;                  /* timers are not inherited */
+            s->plain_back = 0;
+            clear_futures(s);
         }
     }
     return true;

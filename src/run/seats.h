@@ -16,6 +16,9 @@ typedef struct callback_frame {
 
 typedef struct seat {
     chroprof profile;
+    uint32_t number;           /* of the seat */
+    struct thread_loops *loops;
+    struct future_table *futures;
     uint32_t taken;            /* by a thread; atomic */
     uint32_t generation;       /* of the process that it belongs to */
     int signal;                /* of its sampler; 0: none */
@@ -65,7 +68,19 @@ typedef struct seat {
     unwind_thread unwind;
 } seat;
 
-static seat seats[BOARD_THREADS];
+/* Seats come in parts. The first is there at once; few programs need a second one. */
+#define SEATS 64               /* in each */
+
+static seat *seat_parts[BOARD_THREADS / SEATS];    /* atomic */
+
+/* NULL: nobody has sat there, or further on. */
+static inline seat *seat_at(size_t number)
+{
+    seat *part = number < BOARD_THREADS
+                 ? __atomic_load_n(&seat_parts[number / SEATS], __ATOMIC_ACQUIRE) : NULL;
+    return part != NULL ? part + number % SEATS : NULL;
+}
+
 static __thread seat *own __attribute__((__tls_model__("initial-exec")));
 static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
 static __thread bool is_main __attribute__((__tls_model__("initial-exec")));

@@ -68,15 +68,16 @@ static const filter_call beginning_calls[] = {
  * profiles end here. */
 static void stop_sampling(bool everybody)
 {
+    seat *s;
     note(&board->silenced);
     if (own != NULL && !own->busy && is_awake()) {
         own->busy = true;
         end_sampling(own);
         own->busy = false;
     }
-    for (size_t i = 0; everybody && i < BOARD_THREADS; i++) {
-        if (seats[i].signal != 0 && seats[i].profile.sampling && is_awake()) {
-            chroprof_sampler_halt(&seats[i].profile);
+    for (size_t i = 0; everybody && (s = seat_at(i)) != NULL; i++) {
+        if (s->signal != 0 && s->profile.sampling && is_awake()) {
+            chroprof_sampler_halt(&s->profile);
             awake = NULL;
         }
     }

@@ -93,12 +93,12 @@ static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void 
 
 static seat *seat_of_signal(int number)
 {
-    for (size_t i = 0; i < BOARD_THREADS; i++) {
-        if (number > 0 && seats[i].signal == number) {
-            return &seats[i];
-        }
+    seat *s;
+    size_t i = 0;
+    while ((s = seat_at(i)) != NULL && (number <= 0 || s->signal != number)) {
+        i++;
     }
-    return NULL;
+    return s;
 }
 
 /* Nearly all programs that block a real-time signal beside the others have no use for it: they
@@ -153,7 +153,7 @@ static chroprof_result find_signal(seat *s, chroprof_sampler_options *options, b
 {
     chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
     const int least = SIGRTMIN + SPARED_SIGNALS;
-    int number = SIGRTMAX - (int)(s - seats) % (SIGRTMAX - least);
+    int number = SIGRTMAX - (int)s->number % (SIGRTMAX - least);
     for (int tries = SIGRTMAX - least; tries > 0 && result == CHROPROF_ERR_SAMPLER_SIGNAL; tries--) {
         if ((seat_of_signal(number) != NULL) == shared && (!shared || can_share(number))) {
             options->signal = number;
