@@ -16787,6 +16787,14 @@ static void chroprof__tell_stall_off(const chroprof__inquiry *q, chroprof__case 
     chroprof__tell(c, ".", NULL);
 }
 
+/* Was half of what a site took of a stall such a wait, or more? One was as long; or its tasks did
+ * too little else in the whole run. row_ns: what they took of that; 0: not known. */
+static bool chroprof__is_most_of(const chroprof_task_wait *wait, uint64_t exec_ns, uint64_t row_ns)
+{
+    return wait->longest_ns >= exec_ns / 2 ||
+           (row_ns > 0 && chroprof__minus(row_ns, wait->total_ns) <= exec_ns / 2);
+}
+
 /* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
 static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case *c)
 {
@@ -16795,11 +16803,12 @@ static bool chroprof__tell_stall_wait(const chroprof__inquiry *q, chroprof__case
     chroprof_rank row;
     uint64_t cursor = 0;
     bool found = false;
-    if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
-        wait.longest_ns < most->exec_ns / 2)
+    if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait))
         return false;
     while (!found && chroprof_next_rank(q->p, &cursor, &row))
         found = row.id == most->site;
+    if (!chroprof__is_most_of(&wait, most->exec_ns, found ? row.exec_ns : 0))
+        return false;
     const chroprof__wait_words *words = chroprof__words_of(&wait);
     uint64_t of_ns[] = { wait.total_ns, found ? row.exec_ns : wait.total_ns };
     chroprof__lower(of_ns, of_ns[1]);       /* what came after the last wait is no task */

@@ -1,7 +1,7 @@
 /* run_waits.c - small programs that wait in many ways, for tests/run_waits.sh.
  *
  *     run_waits WHAT            see the table at the end
- *     with -DWITH_UV or -DWITH_GLIB, on that library: the programs of its part
+ *     with -DWITH_UV, -DWITH_GLIB or -DWITH_EVENT, on that library: the programs of its part
  *
  * Each prints what it knows for sure: "idle MS" and "blocked MS", how long it waited at least as a
  * loop and inside callbacks. No wait ends early, so these are least values on any machine. */
@@ -243,6 +243,77 @@ static void draw(void)
 {
     (void)g_timeout_add(30, on_draw, NULL);
     run_for(800);
+}
+
+#elif defined(WITH_EVENT)
+
+#include <event2/event.h>
+
+static struct event_base *outer, *other;
+static int rounds;
+
+static void on_tick(evutil_socket_t file, short what, void *data)
+{
+    (void)file;
+    (void)what;
+    (void)data;
+}
+
+/* Another base inside a callback, in which nothing comes: it is the callback that waits. */
+static void on_alone(evutil_socket_t file, short what, void *data)
+{
+    const struct timeval time = { 0, 50000 };
+    (void)file;
+    (void)what;
+    (void)data;
+    for (int i = 0; i < 4; i++) {
+        (void)event_base_loopexit(other, &time);
+        (void)event_base_dispatch(other);
+        blocked_ms += 40;
+    }
+    if (++rounds == 3) {
+        (void)event_base_loopbreak(outer);
+    }
+}
+
+/* One that has a timer of its own: a loop. */
+static void on_inner(evutil_socket_t file, short what, void *data)
+{
+    const struct timeval often = { 0, 10000 };
+    const struct timeval time = { 0, 200000 };
+    struct event *tick = event_new(other, -1, EV_PERSIST, on_tick, NULL);
+    (void)file;
+    (void)what;
+    (void)data;
+    (void)event_add(tick, &often);
+    (void)event_base_loopexit(other, &time);
+    (void)event_base_dispatch(other);
+    event_free(tick);
+    idle_ms += 100;
+    if (++rounds == 3) {
+        (void)event_base_loopbreak(outer);
+    }
+}
+
+static void run_bases(event_callback_fn called)
+{
+    const struct timeval time = { 0, 20000 };
+    struct event *event;
+    outer = event_base_new();
+    other = event_base_new();
+    event = event_new(outer, -1, EV_PERSIST, called, NULL);
+    (void)event_add(event, &time);
+    (void)event_base_dispatch(outer);
+}
+
+static void alone(void)
+{
+    run_bases(on_alone);
+}
+
+static void inner(void)
+{
+    run_bases(on_inner);
 }
 
 #else
@@ -520,6 +591,77 @@ static void pool(void)
     for (int i = 0; i < 6; i++) {
         (void)pthread_join(threads[i], NULL);
     }
+}
+
+/* A client that waits for its answer in many short waits. */
+static ALONE void on_query(void)
+{
+    for (int i = 0; i < 20; i++) {
+        ask(5);
+    }
+    SHOWN;
+}
+
+static void slices(void)
+{
+    for (int i = 0; i < 30; i++) {
+        turn(5);
+        if (i % 10 == 9) {
+            on_query();
+        }
+    }
+}
+
+/* A loop that only looks, and sleeps in between, as games do. */
+static void pump(void)
+{
+    for (int i = 0; i < 20; i++) {
+        (void)poll(NULL, 0, 0);
+        idle_ms += 10;
+        (void)usleep(10000);
+    }
+}
+
+/* A thread that waits for work from another one, and in its work for an answer. */
+static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t jobs_come = PTHREAD_COND_INITIALIZER;
+static int jobs; /* below 0: there will be none */
+
+static ALONE int take_job(void)
+{
+    int taken;
+    (void)pthread_mutex_lock(&jobs_lock);
+    while (jobs == 0) {
+        (void)pthread_cond_wait(&jobs_come, &jobs_lock);
+    }
+    taken = jobs;
+    jobs = 0;
+    (void)pthread_mutex_unlock(&jobs_lock);
+    return taken;
+}
+
+static void *do_jobs(void *unused)
+{
+    while (take_job() > 0) {
+        ask(5);
+    }
+    return unused;
+}
+
+static void work_for(void)
+{
+    const struct timespec pause = { 0, 50000000 };
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, do_jobs, NULL);
+    for (int i = 0; i <= 12; i++) {
+        (void)nanosleep(&pause, NULL);
+        (void)pthread_mutex_lock(&jobs_lock);
+        jobs = i < 12 ? 1 : -1;
+        (void)pthread_cond_signal(&jobs_come);
+        (void)pthread_mutex_unlock(&jobs_lock);
+    }
+    (void)pthread_join(thread, NULL);
+    blocked_ms = 0; /* its profile begins in its second job */
 }
 
 /* What comes before the first wait, and after the last one. */
@@ -886,6 +1028,8 @@ static const struct {
     { "login", login }, { "inner", inner }, { "turns", turns }, { "last", last }, { "after", after }
 #elif defined(WITH_GLIB)
     { "click", click }, { "draw", draw }
+#elif defined(WITH_EVENT)
+    { "alone", alone }, { "inner", inner }
 #else
     { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
     { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
@@ -893,7 +1037,8 @@ static const struct {
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
     { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang },     { "joins", joins },       { "reader", reader }, { "sleepers", sleepers }
+    { "hang", hang },     { "joins", joins },       { "reader", reader }, { "sleepers", sleepers },
+    { "slices", slices }, { "pump", pump },         { "jobs", work_for }
 #endif
 };
 

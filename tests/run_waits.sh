@@ -90,7 +90,8 @@ if [ "$(uname)" != Linux ]; then
     skip run_waits "needs Linux"
 else
     if built plain; then
-        for what in worker polls selects handler script startup same resolver moves clients jumps pool; do
+        for what in worker polls selects handler script startup same resolver moves clients jumps pump \
+            pool; do
             waited plain $what
         done
         if grep -q 'loop 1 of' "$scratch/err"; then
@@ -113,6 +114,12 @@ else
         named plain_worker_named 'serve waits in poll'
         waited plain handler
         named plain_handler_named 'on_cursor waits in poll'
+        waited plain slices
+        named plain_slices_named 'on_query waits in poll'
+        waited plain jobs
+        if grep -q 'code after pthread_cond_wait' "$scratch/folded" &&
+            ! grep -q 'waits for another thread' "$scratch/err"; then ok plain_jobs_rest
+        else fail plain_jobs_rest "$(tr '\n' '|' <"$scratch/folded") $(grep -e '^. ' "$scratch/err")"; fi
         # what tasks wait for off their processor is seen from outside
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_off_cpu "the system does not tell what threads wait for"
@@ -193,6 +200,11 @@ else
         waited uv after ';on_login'
         total_ms uv_after_exit exit_ns 400
         total_ms uv_after_callback callback_max_ns 0 400
+    fi
+    if built event -DWITH_EVENT -levent; then
+        waited event alone ';on_alone'
+        named event_alone_named 'on_alone (run_waits.c:[0-9]*) waits in [a-z_2]* for'
+        waited event inner
     fi
     if built glib -DWITH_GLIB $(pkg-config --libs glib-2.0 2>/dev/null || echo -lglib-2.0); then
         waited glib click

@@ -462,12 +462,13 @@ static void add_stall_cause(const cause *c, stall_cause *rows, size_t *count, si
     }
 }
 
-static bool causes_of_stalls(sheet *s, cause *c, size_t most)
+static bool causes_of_stalls(sheet *s, cause *c, size_t most, size_t *stalls)
 {
     stall_list l;
     stall_cause rows[CAUSES];
     size_t count = 0;
     bool ok = stall_list_read(&l, c->profile, true);
+    *stalls = ok ? l.count : 0;
     for (size_t i = 0; ok && i < l.count && i < CAUSE_STALLS; i++) {
         stall_cause one;
         ok = judge_stall(c, &l.rows[i], &one);
@@ -592,7 +593,8 @@ static bool exit_sample(void *user, json_reader *r)
     return true;
 }
 
-static bool cause_of_exit(sheet *s, cause *c)
+/* stalls: that the loop had, told or not: these come before the exit. */
+static bool cause_of_exit(sheet *s, cause *c, size_t stalls)
 {
     const profile_text *p = c->profile;
     json_reader r = json_part(&p->reader, p->totals);
@@ -604,7 +606,7 @@ static bool cause_of_exit(sheet *s, cause *c)
     const json_field fields[] = {
         JSON_NUMBER("elapsed_ns", &elapsed), JSON_NUMBER("exit_ns", &last)
     };
-    if (s->used > 0 || p->totals.length == 0) {
+    if (s->used > 0 || p->totals.length == 0 || stalls > 0) {
         return true;
     }
     if (!JSON_FIELDS(&r, fields)) {
@@ -631,12 +633,13 @@ static bool causes_text(sheet *s, const profile_text *p, size_t most)
 {
     stack_tree stacks;
     cause c;
+    size_t stalls = 0;
     bool ok;
     s->end = "\n";
     ok = stacks_read(&stacks, p);
     memset(&c, 0, sizeof c);
     ok = ok && cause_open(&c, &stacks, p) && cause_of_hang(s, &c) &&
-         causes_of_stalls(s, &c, most) && cause_of_exit(s, &c);
+         causes_of_stalls(s, &c, most, &stalls) && cause_of_exit(s, &c, stalls);
     if (ok && s->used == 0) {
         cause_of_run(s, &c);
     }

@@ -193,7 +193,8 @@ static bool read_whole(void *user, json_reader *r)
 }
 
 /* A wait counts if one is a good part of what the task took of the stall, and if all are most of
- * what the site took of the run. */
+ * what the site took of the run. So do many short ones if what the site did else is not half of the
+ * stall. */
 static bool read_wait(void *user, json_reader *r)
 {
     stall_taker *t = (stall_taker *)user;
@@ -210,7 +211,8 @@ static bool read_wait(void *user, json_reader *r)
     if (!JSON_FIELDS(r, fields)) {
         return false;
     }
-    if (site == t->site && total > t->waited && longest >= t->exec / 2 && total >= t->whole / 2) {
+    if (site == t->site && total > t->waited &&
+        ((longest >= t->exec / 2 && total >= t->whole / 2) || total + t->exec / 2 >= t->whole)) {
         t->call = call;
         t->within = within;
         t->waits = count;

@@ -26,6 +26,7 @@
 #include "spins.h"
 #include "profiles.h"
 #include "waits.h"
+#include "rests.h"
 #include "waits.c"
 #include "sleeps.c"
 #include "names.c"

@@ -19,8 +19,10 @@
 #define LOOP_DEPTH 8           /* loops inside each other; inner ones are the last one's */
 #define WALKED_CALLS 200
 #define WAIT_PLACES 16         /* a power of two */
-#define KEPT_BACK 64           /* waits */
-#define LOOP_MOVES 16          /* waits further in, before they are a loop */
+#define KEPT_BACK 128          /* waits */
+#define LOOP_MOVES 32          /* waits further in, before they are a loop: */
+#define LOOP_MOVES_TIMES 2     /* so many times as many as the outer one made, but */
+#define LOOP_MOVES_MOST KEPT_BACK
 #define LOOP_RETURNS 4096      /* the same where the outer one has once gone on */
 #define PLACE_CALLS 24
 #define NAME_OF_CALL 24
@@ -31,8 +33,9 @@ typedef struct wait_place {
     uint32_t frames;           /* on the stack there; 0: not known */
     bool between;              /* waited since the loop further out did */
     bool returned;             /* and that one has gone on, once */
-    bool blocking;             /* accept: so is its file */
+    bool blocking;             /* accept: so is its file; a wait for work: it is the thread's own */
     int file;                  /* of accept that was asked */
+    uint32_t times, taken;     /* a wait for work: how often, and as the thread's own */
     bool named;                /* the name has been looked for, */
     char within[NAME_OF_CALL]; /* of the function whose wait it is: what the loop called; "": none */
     uint32_t calls[PLACE_CALLS];           /* what the outermost functions go on at, that first */
@@ -44,7 +47,9 @@ typedef struct loop_frame {
     bool known;                /* that function runs a loop */
     bool nested;               /* what began it is a task, */
     bool open;                 /* and the profile knows of the loop inside */
-    uint32_t deeper;           /* waits further in since the last at its place */
+    uint32_t deeper;           /* waits further in since the last at its place, */
+    uint32_t moves_at;         /* and how many of them are a loop */
+    bool moved;                /* so it came to its place */
     wait_place place;          /* where it waits */
 } loop_frame;
 
@@ -173,17 +178,22 @@ static inline void callback_begins(seat *s)
     }
 }
 
-/* What was kept back were waits of the task that runs now. */
-static void tell_waits(seat *s)
+/* The first of what was kept back were waits of the task that runs now. */
+static void tell_first_waits(seat *s, uint32_t count)
 {
     const thread_loops *l = loops_of(s);
     const uint64_t now = chroprof_now(&s->profile);
-    for (uint32_t k = 0; k < l->kept_count; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         chroprof_waited(&s->profile, l->site->name + sizeof "code after",
                         s->depth > 0 ? NULL : l->kept[k].within,
                         now - (l->kept[k].end - l->kept[k].begin));
         s->task_until = l->kept[k].end;
     }
+}
+
+static void tell_waits(seat *s)
+{
+    tell_first_waits(s, loops_of(s)->kept_count);
 }
 
 static void pop_loop(seat *s)
@@ -375,6 +385,20 @@ static wait_kind inner_kind(seat *s, const wait_place *place, bool looks)
     return KEPT_WAIT;
 }
 
+/* How many waits further in are a loop: a task of one that has long gone round may wait often. */
+static __attribute__((__noinline__)) uint32_t moves_of(const seat *s, const wait_place *place)
+{
+    chroprof_totals t;
+    uint64_t most;
+    if (place->returned) {
+        return LOOP_RETURNS;
+    }
+    chroprof_read_totals(&s->profile, &t);
+    most = t.iterations * LOOP_MOVES_TIMES;
+    return most < LOOP_MOVES ? LOOP_MOVES : most < LOOP_MOVES_MOST ? (uint32_t)most
+                                                                   : LOOP_MOVES_MOST;
+}
+
 static wait_kind deeper_kind(seat *s, loop_frame *f, wait_place *place, bool looks)
 {
     if (looks) {
@@ -385,12 +409,16 @@ static wait_kind deeper_kind(seat *s, loop_frame *f, wait_place *place, bool loo
     }
     place->between = true;
     loops_of(s)->alike = loops_of(s)->alike && place->back == f->place.back;
-    if (++f->deeper < (place->returned ? LOOP_RETURNS : LOOP_MOVES)) {
+    if (f->deeper++ == 0 || place->returned) {
+        f->moves_at = moves_of(s, place);
+    }
+    if (f->deeper < f->moves_at) {
         return KEPT_WAIT;
     }
     tell_kept(s, false);
     f->place = *place;                      /* the loop has moved there */
     f->deeper = 0;
+    f->moved = true;
     return OWN_WAIT;
 }
 
@@ -413,6 +441,11 @@ static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, u
     if (f->deeper > 0) {
         loop_goes_on(s, f);
     }
+    if (f->moved && deeper < 0) {           /* it was none: the one further out goes on */
+        place_of(s, f->place.stack, f->place.back)->returned = true;
+        f->moved = false;
+        place = place_of(s, stack, back);   /* the other one may have had its row */
+    }
     f->place = *place;
     return own_kind(f, looks);
 }
@@ -433,9 +466,12 @@ static void keep_back(seat *s)
     thread_loops *l = loops_of(s);
     const uint64_t now = chroprof_now(&s->profile);
     kept_wait *kept;
-    if (l->kept_count == KEPT_BACK) {
-        memmove(l->kept, l->kept + 1, (KEPT_BACK - 1) * sizeof l->kept[0]);
-        l->kept_count--;
+    if (l->kept_count == KEPT_BACK) {       /* the older half is no idle any more, whatever comes */
+        if (l->site != NULL) {
+            tell_first_waits(s, KEPT_BACK / 2);
+        }
+        memmove(l->kept, l->kept + KEPT_BACK / 2, KEPT_BACK / 2 * sizeof l->kept[0]);
+        l->kept_count -= KEPT_BACK / 2;
     }
     kept = &l->kept[l->kept_count++];
     kept->begin = kept->end = now;

@@ -35,6 +35,11 @@ static struct {
     int (*clock_nanosleep)(clockid_t, int, const struct timespec *, struct timespec *);
     int (*usleep)(useconds_t);
     unsigned (*sleep)(unsigned);
+    int (*pthread_cond_wait)(pthread_cond_t *, pthread_mutex_t *);
+    int (*pthread_cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+    int (*pthread_cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
+                                  const struct timespec *);
+    int (*sem_wait)(sem_t *);
     int (*sem_timedwait)(sem_t *, const struct timespec *);
     int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
     int (*semop)(int, struct sembuf *, size_t);
@@ -93,6 +98,10 @@ static void find_functions(void)
     find_function(&next.clock_nanosleep, "clock_nanosleep");
     find_function(&next.usleep, "usleep");
     find_function(&next.sleep, "sleep");
+    find_function(&next.pthread_cond_wait, "pthread_cond_wait");
+    find_function(&next.pthread_cond_timedwait, "pthread_cond_timedwait");
+    find_function(&next.pthread_cond_clockwait, "pthread_cond_clockwait");
+    find_function(&next.sem_wait, "sem_wait");
     find_function(&next.sem_timedwait, "sem_timedwait");
     find_function(&next.sem_clockwait, "sem_clockwait");
     find_function(&next.semop, "semop");

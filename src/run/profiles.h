@@ -182,7 +182,7 @@ static bool begin_profile(seat *s)
     s->busy = true;
     s->error = &errno;
     s->signal = 0;
-    s->waits = s->slice = s->inside = s->jumped = s->exits = false;
+    s->waits = s->slice = s->inside = s->jumped = s->exits = s->looks = false;
     s->returned = s->task_until = s->plain_back = 0;
     s->spin_next = s->spin_left = SPIN_LOOKS;
     s->spin_ns = s->spin_cpu_ns = 0;

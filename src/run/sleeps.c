@@ -5,6 +5,7 @@
 #include "seats.h"
 #include "signals.h"
 #include "waits.h"
+#include "rests.h"
 
 /* >>calls that no handler restarts, also one with SA_RESTART: in a callback a timer signal cuts
  * them short, and they go on with the time that is left. Reads and writes of sockets that have a
@@ -12,18 +13,19 @@
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 {
+    static const chroprof_site site = { "code after nanosleep", NULL, 0 };
     const struct timespec *given = time;
     struct timespec rest;
     wait_time w;
+    seat *s = begin_rest(&w, PAUSES());
     int result;
     if (next.nanosleep == NULL) {
         find_function(&next.nanosleep, "nanosleep");
     }
-    w.error = errno;
-    wait_from_now(&w);
     do {
         result = next.nanosleep(given, &rest);
     } while (goes_on_for(&w, result, time, &given));
+    end_wait(s, &w, result, &site);
     if (result != 0 && errno == EINTR && left != NULL) {
         *left = rest;
     }
@@ -34,21 +36,22 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                            struct timespec *left)
 {
+    static const chroprof_site site = { "code after clock_nanosleep", NULL, 0 };
     const bool relative = (flags & TIMER_ABSTIME) == 0;
     struct timespec rest;
     wait_time w;
-    int result;
     int error = errno;
+    seat *s = begin_rest(&w, PAUSES());
+    int result;
     if (next.clock_nanosleep == NULL) {
         find_function(&next.clock_nanosleep, "clock_nanosleep");
     }
-    w.error = errno;
-    wait_from_now(&w);
     do {
         result = next.clock_nanosleep(clock, flags, time, relative ? &rest : left);
         time = relative && result == EINTR ? &rest : time;
         errno = result;
     } while (goes_on(&w, result == 0 ? 0 : -1));
+    end_wait(s, &w, result == 0 ? 0 : -1, &site);
     if (relative && result == EINTR && left != NULL) {
         *left = rest;
     }
@@ -64,28 +67,39 @@ static bool is_cut(void)
 
 EXPORT int usleep(useconds_t us)
 {
+    static const chroprof_site site = { "code after usleep", NULL, 0 };
     const struct timespec time = timespec_of((int64_t)us * 1000);
+    wait_time w;
+    seat *s = begin_rest(&w, PAUSES());
+    int result;
     if (next.usleep == NULL) {
         find_function(&next.usleep, "usleep");
     }
-    return is_cut() ? nanosleep(&time, NULL) : next.usleep(us);
+    result = is_cut() ? nanosleep(&time, NULL) : next.usleep(us);
+    end_wait(s, &w, result, &site);
+    return result;
 }
 
 EXPORT unsigned sleep(unsigned seconds)
 {
+    static const chroprof_site site = { "code after sleep", NULL, 0 };
     struct timespec time = { (time_t)seconds, 0 };
     int error = errno;
+    wait_time w;
+    seat *s = begin_rest(&w, PAUSES());
+    unsigned left = 0;
     if (next.sleep == NULL) {
         find_function(&next.sleep, "sleep");
     }
     if (!is_cut()) {
-        return next.sleep(seconds);
+        left = next.sleep(seconds);
+    } else if (nanosleep(&time, &time) != 0) {
+        left = (unsigned)time.tv_sec;
+    } else {
+        errno = error;
     }
-    if (nanosleep(&time, &time) != 0) {
-        return (unsigned)time.tv_sec;
-    }
-    errno = error;
-    return 0;
+    end_wait(s, &w, 0, &site);
+    return left;
 }
 
 /* No timer signal comes in these: a signal of the program must end them, whenever it arrives. */
@@ -151,18 +165,20 @@ EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
     return result;
 }
 
+static const chroprof_site semaphore_site = { "code after sem_wait", NULL, 0 };
+
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
     int result;
     if (next.sem_timedwait == NULL) {
         find_function(&next.sem_timedwait, "sem_timedwait");
     }
-    w.error = errno;
-    wait_from_now(&w);
     do {
         result = next.sem_timedwait(semaphore, until);
     } while (goes_on(&w, result));
+    end_wait(s, &w, result, &semaphore_site);
     return result;
 }
 
@@ -171,19 +187,20 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
     wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
     int result;
     if (next.sem_clockwait == NULL) {
         find_function(&next.sem_clockwait, "sem_clockwait");
     }
     if (next.sem_clockwait == NULL) {
+        end_wait(s, &w, 0, &semaphore_site);
         errno = ENOSYS;                    /* not every C library has it */
         return -1;
     }
-    w.error = errno;
-    wait_from_now(&w);
     do {
         result = next.sem_clockwait(semaphore, clock, until);
     } while (goes_on(&w, result));
+    end_wait(s, &w, result, &semaphore_site);
     return result;
 }
 
@@ -245,5 +262,67 @@ EXPORT ssize_t msgrcv(int queue, void *message, size_t size, long kind, int flag
     do {
         result = next.msgrcv(queue, message, size, kind, flags);
     } while (goes_on(&w, result));
+    return result;
+}
+
+/* >>a worker's waits for work. Timer signals do not cut these short. */
+
+static const chroprof_site condition_site = { "code after pthread_cond_wait", NULL, 0 };
+
+EXPORT int sem_wait(sem_t *semaphore)
+{
+    wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    int result;
+    if (next.sem_wait == NULL) {
+        find_function(&next.sem_wait, "sem_wait");
+    }
+    result = next.sem_wait(semaphore);
+    end_wait(s, &w, result, &semaphore_site);
+    return result;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    int result;
+    if (next.pthread_cond_wait == NULL) {
+        find_function(&next.pthread_cond_wait, "pthread_cond_wait");
+    }
+    result = next.pthread_cond_wait(condition, mutex);
+    end_wait(s, &w, 0, &condition_site);
+    return result;
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  const struct timespec *until)
+{
+    wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    int result;
+    if (next.pthread_cond_timedwait == NULL) {
+        find_function(&next.pthread_cond_timedwait, "pthread_cond_timedwait");
+    }
+    result = next.pthread_cond_timedwait(condition, mutex, until);
+    end_wait(s, &w, 0, &condition_site);
+    return result;
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *until);
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *until)
+{
+    wait_time w;
+    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    int result;
+    if (next.pthread_cond_clockwait == NULL) {
+        find_function(&next.pthread_cond_clockwait, "pthread_cond_clockwait");
+    }
+    result = next.pthread_cond_clockwait != NULL
+             ? next.pthread_cond_clockwait(condition, mutex, clock, until) : EINVAL;
+    end_wait(s, &w, 0, &condition_site);
     return result;
 }

@@ -123,6 +123,7 @@ static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintpt
     wait_from_now(w);
     if (s != NULL) {
         s->busy = true;
+        s->looks = looks;
         s->kind = begin_kind(s, stack, back, looks);
         if (s->kind == OWN_WAIT && !s->inside) {
             unwind_wait(&s->unwind, stack, back);
@@ -143,9 +144,10 @@ static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintpt
     return s;
 }
 
-static inline __attribute__((__always_inline__)) void begin_plain_wait(seat *s, wait_time *w,
-                                                                       uintptr_t stack)
+static inline __attribute__((__always_inline__)) void
+begin_plain_wait(seat *s, wait_time *w, uintptr_t stack, bool looks)
 {
+    s->looks = looks;
     w->cuts = s->cuts;
     w->error = *s->error;
     s->busy = true;
@@ -166,7 +168,7 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, 
     uintptr_t back = (uintptr_t)__builtin_return_address(0);
     seat *s = own;
     if (is_likely(is_plain(s, stack, back))) {
-        begin_plain_wait(s, w, stack);
+        begin_plain_wait(s, w, stack, ms == 0);
     } else {
         s = begin_other_wait(w, stack, back, ms == 0);
     }
