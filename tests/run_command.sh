@@ -509,6 +509,11 @@ alike fork_alike
 says_not fork_child_has_none "loop 2"
 profiled --children "$loops" fork
 says children_have_one "loop 2 of 2"
+profiled "$loops" daemon "$scratch/end"
+says daemon_told "has ended, but 1 process that it forked goes on"
+: >"$scratch/end"
+profiled --children "$loops" daemon "$scratch/end"
+says daemon_waited "loop 2 of 2"
 plainly "$loops" signals
 profiled "$loops" signals
 alike signals_alike
@@ -709,7 +714,7 @@ if command -v nm >/dev/null 2>&1; then
 chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve getaddrinfo gethostbyaddr gethostbyname \
 getnameinfo longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
-pthread_sigmask select sem_clockwait sem_timedwait semop semtimedop \
+pthread_cond_clockwait pthread_cond_timedwait pthread_cond_wait pthread_sigmask select sem_clockwait sem_timedwait sem_wait semop semtimedop \
 seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigsuspend \
 sigtimedwait sigwait sigwaitinfo sleep syscall usleep "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi

@@ -3,8 +3,8 @@
  *     run_loops WHAT [poll]     epoll, poll, select, ppoll, pselect: a loop of that kind, which
  *                               stalls once; long: with more rounds; threads: two; parked: one of
  *                               them waits in a pool; quick: none; exit, killed, hangs,
- *                               becomes: how it ends; fork, execs, made, signals, stay, user:
- *                               see there
+ *                               becomes: how it ends; fork, execs, made, signals, stay, user,
+ *                               daemon: see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -180,6 +180,20 @@ static void stay(void)
     }
 }
 
+/* Goes into the background in the middle of its loop, until there is this file. */
+static void go_away(const char *file)
+{
+    loop("poll", 10);
+    (void)fflush(stdout);
+    if (fork() > 0) {
+        _exit(0);
+    }
+    (void)setsid();
+    for (int round = 0; round < 20 || (round < 6000 && access(file, F_OK) != 0); round++) {
+        (void)poll(NULL, 0, 10);
+    }
+}
+
 /* Code that the program makes: a loop of 2^29 steps, named as compilers at run time name theirs.
  * Its process's number goes to a file, by which the test takes the map away. */
 static void made_code(const char *number_file)
@@ -280,6 +294,8 @@ int main(int count, char **words)
         parked();
     } else if (strcmp(what, "fork") == 0) {
         fork_child();
+    } else if (strcmp(what, "daemon") == 0) {
+        go_away(count > 2 ? words[2] : "/");
     } else if (strcmp(what, "stay") == 0) {
         stay();
     } else if (strcmp(what, "made") == 0) {

@@ -33,6 +33,7 @@
 #include "program.h"
 #include "python.h"
 #include "run_help.h"
+#include "run_left.h"
 #include "run_watch.h"
 #include "values.h"
 
@@ -57,6 +58,8 @@ typedef struct run {
     preload_board *board;
     void (*too_large)(int);    /* SIGXFSZ, as it was */
     pid_t ended;               /* the program; 0: nobody has seen it end */
+    size_t left;               /* processes that it has forked, and that go on */
+    bool waited;               /* for such: so it ended some time ago */
 } run;
 
 /* >>run library: beside the command, or where make install puts it */
@@ -192,7 +195,7 @@ static void remove_folder(const run *r)
  * even those that shells ignore in the background. Those of the terminal reach it by themselves,
  * and so do those that it sends to its own process group. */
 
-static volatile sig_atomic_t run_child;
+static volatile pid_t run_child;
 
 /* 0: it is not known, or not there any more. */
 static pid_t parent_of(pid_t process)
@@ -217,7 +220,7 @@ static pid_t parent_of(pid_t process)
 static bool is_of_program(pid_t process)
 {
     for (int steps = 0; process > 1 && steps < 64; steps++) {
-        if (process == (pid_t)run_child) {
+        if (process == run_child) {
             return true;
         }
         process = parent_of(process);
@@ -229,11 +232,14 @@ static void pass_on(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
+    if (run_left_enough(number)) {
+        return;
+    }
     if (info->si_code <= 0 && run_child > 0 && !is_of_program(info->si_pid)) {
         if (info->si_code == SI_QUEUE) {
-            (void)sigqueue((pid_t)run_child, number, info->si_value);
+            (void)sigqueue(run_child, number, info->si_value);
         } else {
-            (void)kill((pid_t)run_child, number);
+            (void)kill(run_child, number);
         }
     }
     errno = error;
@@ -422,7 +428,7 @@ static int run_program(run *r, const sigset_t *mask)
         become_program(r, mask);
     }
     outside_start(&r->outside, child, mask);
-    run_child = (sig_atomic_t)child;
+    run_child = child;
     pass_signals_on();
     if (child < 0) {
         tool_message("run: %s", strerror(errno));
@@ -432,8 +438,10 @@ static int run_program(run *r, const sigset_t *mask)
     pass_early_on(child);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     known = wait_for_end(child, &status);
-    run_watch_end();
     run_child = 0;
+    r->left = !known || r->outside.wanted ? 0
+              : r->children ? run_left_wait(r->folder, &run_child, &r->waited) : run_left_count(r->folder);
+    run_watch_end();
     if (!known) {
         tool_message("run: the exit status of the program is not known: %s", strerror(errno));
         return 126;
@@ -461,7 +469,7 @@ typedef struct run_profiles {
 static bool has_just_ended(const run *r, const char *name)
 {
     char *end;
-    return r->ended != 0 && r->board->became == 0 && ends_in(name, ".chroprof") &&
+    return r->ended != 0 && r->board->became == 0 && !r->waited && ends_in(name, ".chroprof") &&
            ((strtol(name, &end, 10) == (long)r->ended && *end == '-') || run_watch_lived(name));
 }
 
@@ -561,6 +569,16 @@ static void tell_sleepers(const run *r, const char *begin)
                   count != 1 ? "es" : "");
 }
 
+/* What it forked goes on, as a daemon does. */
+static void tell_left(const run *r, const char *begin)
+{
+    const size_t count = r->left;
+    (void)fprintf(stderr, "%s%s has ended, but %zu process%s that it forked go%s on: %s\n", begin,
+                  last_part(r->program), count, count != 1 ? "es" : "", count != 1 ? "" : "es",
+                  r->children ? "their profiles end here"
+                  : "no profile has that; keep it in the foreground, or add --children");
+}
+
 /* Why there is no profile at all. */
 static void tell_no_profile(const run *r)
 {
@@ -572,6 +590,8 @@ static void tell_no_profile(const run *r)
         tool_message("%s forbade itself system calls that chroprof needs (seccomp) before its "
                      "loop began. So there is no profile; if the program has an option for that, "
                      "switch it off", r->program);
+    } else if (r->left > 0) {
+        tell_left(r, "\xE2\x80\xA2 ");
     } else if (b->sleepers > 0) {
         tell_sleepers(r, "chroprof: ");
     } else if (b->refused == 0) {
@@ -722,7 +742,8 @@ static void write_loops(run_profile *const *loops, size_t count)
 
 static void write_reports(const run *r, const run_profiles *all)
 {
-    const bool sleepers = r->board->sleepers > 0 && all->count > 0;
+    const bool left = r->left > 0 && all->count > 0;
+    const bool sleepers = r->board->sleepers > 0 && all->count > 0 && r->board->sleepers > r->left;
     bool fine = true;
     run_profile **loops = (run_profile **)calloc(all->count + 1, sizeof(run_profile *));
     for (size_t i = 0; loops != NULL && i < all->count; i++) {
@@ -734,6 +755,9 @@ static void write_reports(const run *r, const run_profiles *all)
     if (fine) {
         run_watch_tell_once(r->stall_ns);
     }
+    if (fine && left) {
+        tell_left(r, "\xE2\x80\xA2 ");
+    }
     if (fine && sleepers) {
         tell_sleepers(r, "\xE2\x80\xA2 ");
     }
@@ -743,6 +767,9 @@ static void write_reports(const run *r, const run_profiles *all)
     }
     if (loops != NULL) {
         write_loops(loops, all->count);
+    }
+    if (left && !fine) {
+        tell_left(r, "chroprof: ");
     }
     if (sleepers && !fine) {
         tell_sleepers(r, "chroprof: ");
