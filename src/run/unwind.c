@@ -1,10 +1,10 @@
 /* unwind.c - see unwind.h.
  *
- * The tables are copied at the start of the program, and again in a wait after a timer signal if
- * libraries came or went. Code of a library that came since has no tables until then. All that is
- * read lies in the copies, or on the stack between where it was interrupted and its end. If there
- * are no tables (code that the program generated), the walk goes on by the frame pointer, if there
- * is one. Loops and depths have bounds. */
+ * The tables are copied at the start of the program, and again in a thread's first wait, and in a
+ * wait after a timer signal, if libraries came or went. Code of a library that came since has no
+ * tables until then. All that is read lies in the copies, or on the stack between where it was
+ * interrupted and its end. If there are no tables (code that the program generated), the walk goes
+ * on by the frame pointer, if there is one. Loops and depths have bounds. */
 
 #define _GNU_SOURCE
 #include "unwind.h"
@@ -842,6 +842,7 @@ bool unwind_begin(unwind_thread *thread)
     thread->low = (uintptr_t)low;
     thread->high = thread->low + size;
     thread->python = room;
+    __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);     /* libraries came since main began */
     return true;
 }
 
