@@ -25,7 +25,8 @@ static bool is_loop_function(const char *name)
     static const char *const names[] = { "uv_run", "uv__io_poll", "g_main_loop_run",
                                          "g_main_context_iteration", "g_application_run",
                                          "event_base_loop", "event_base_dispatch", "ev_run",
-                                         "sd_event_run", "sd_event_loop", "sd_event_wait" };
+                                         "sd_event_run", "sd_event_loop", "sd_event_wait",
+                                         "Tcl_WaitForEvent" };
     for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;
@@ -173,6 +174,22 @@ static long sleeps_in(const attach_log *log, uint32_t stack, size_t least)
         call = here ? row->call : call;
     }
     return times >= least ? call : -1;
+}
+
+/* Tcl waits for a thread of its own, which is in select, at a condition. */
+bool attach_is_condition(uint32_t stack)
+{
+    static uint32_t last;
+    static bool verdict;
+    if (stack != 0 && stack != last) {
+        const uint64_t *frames;
+        size_t count = attach_stack(stack, &frames);
+        size_t own = first_own(frames, count);
+        const char *name = own < count ? attach_symbol(frames[own] - (own > 0)) : NULL;
+        last = stack;
+        verdict = name != NULL && strcmp(name, "Tcl_WaitForEvent") == 0;
+    }
+    return stack != 0 && verdict;
 }
 
 /* Do nearly all looks have these outermost frames of it? */

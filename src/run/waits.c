@@ -404,3 +404,21 @@ EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int fl
     note_accept(file, result);
     return result;
 }
+
+/* >>waits of Tcl: with threads it waits for one of its own, which is in select, at a condition. */
+
+KNOWN(Tcl_WaitForEvent)
+EXPORT int Tcl_WaitForEvent(const long *time);          /* seconds and microseconds; NULL: for ever */
+
+EXPORT int Tcl_WaitForEvent(const long *time)
+{
+    static const chroprof_site site = { "code after Tcl_WaitForEvent", NULL, 0 };
+    typedef int (*function)(const long *);
+    function next_wait = (function)next_function(&known_Tcl_WaitForEvent,
+                                                 __builtin_return_address(0));
+    wait_time w;
+    seat *s = begin_wait(&w, time != NULL && time[0] == 0 && time[1] == 0 ? 0 : -1);
+    int result = next_wait != NULL ? next_wait(time) : -1;
+    end_wait(s, &w, result, &site);
+    return result;
+}
