@@ -153,13 +153,14 @@ if grep '^•' "$scratch/err" | grep -q 'hangs'; then
     fail joins "$(grep -m 1 hangs "$scratch/err")"
 else says joins "on_login $blocked"; fi
 ended joins 0
-# main hangs by itself, beside a thread that has the loop
+# main hangs by itself, beside a thread that has the loop: or is that where it waits for work?
+sleeps='sleeps in one call .*(recv): it hangs there, or waits there for work'
 started plain hang_beside 300
 for seconds in 3 8 20 60; do
     attached --for ${seconds}s
-    ! grep -q 'hangs: .*recv' "$scratch/err" || break
+    ! grep -q "$sleeps" "$scratch/err" || break
 done
-if grep -q 'hangs: .*recv' "$scratch/err"; then ok hang_beside
+if grep -q "$sleeps" "$scratch/err"; then ok hang_beside
 elif is_starved; then skip hang_beside "it waited for a processor for $queued_ms ms of $took_s s"
 else fail hang_beside "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
 ended hang_beside 0
@@ -271,6 +272,27 @@ echo "waits cut short by ${KILLS:-20} kills: ${cut:-not known}"
 if [ $status = 7 ] && [ "${cut:-10000}" -le "${KILLS:-20}" ]; then ok killed
 else fail killed "status $status, errors ${cut:-not known}"; fi
 program=
+
+# a loop that waits at a condition, as Tcl's does, and one that waits for datagrams: neither hangs
+if $CC -O2 -shared -fPIC -DNOTIFIER -o "$scratch/libnotifier.so" tests/run_plugins.c -pthread 2>"$scratch/log" &&
+    $CC -O2 -g -o "$scratch/plugins" tests/run_plugins.c -L"$scratch" -lnotifier -Wl,-rpath,"$scratch" -ldl \
+        2>"$scratch/log"; then
+    started plugins condition 300
+    attached_until 'on_slow_timer blocked the loop of'
+    if grep -q '^• .*waiting in futex' "$scratch/err"; then
+        fail condition "$(grep -m 1 futex "$scratch/err")"
+    else says condition 'on_slow_timer blocked the loop of'; fi
+    kill $program
+    wait $program
+    started plugins datagram 300
+    attached --for 2s
+    if grep -q 'hangs\|sleeps in one call\|blocked the loop' "$scratch/err"; then
+        fail awaits_datagram "$(head -n 1 "$scratch/err")"
+    else ok awaits_datagram; fi
+    kill $program
+    wait $program
+    program=
+else fail plugins_build "$(head -n 1 "$scratch/log")"; fi
 
 # a wait that has a time is not begun anew: stopped late in it, it would last for nearly two of them
 if $CC -O1 -g -o "$scratch/waits" tests/attached_wait.c 2>"$scratch/log"; then

@@ -88,6 +88,8 @@ typedef struct attach_thread {
     unsigned waits, looks;     /* how many were; those among them whose time was 0 */
     attach_site sites[ATTACH_SITES];
     unsigned next_site;
+    uint64_t datagram_file;    /* that it was last asked of, plus one, */
+    bool datagram;             /* and the answer */
     attach_log log;
 } attach_thread;
 
@@ -125,6 +127,10 @@ bool attach_is_epoll(long call);
 /* Another one in which a loop may wait. */
 bool attach_may_be_wait(long call);
 bool attach_call_is_futex(long call);
+/* What is no wait by its number, but by where it is: numbers of no system calls. */
+enum { ATTACH_CONDITION = 1 << 20, ATTACH_DATAGRAM };
+/* Is it a call for a datagram, of a socket that anybody may send to? */
+bool attach_takes_datagram(pid_t pid, long call, uint64_t file);
 /* For a signal, or a child's end. */
 bool attach_call_is_for_others(long call);
 /* Has the program an epoll? */
@@ -248,6 +254,8 @@ bool attach_ends_in_wait(uint32_t stack);
 bool attach_is_main_alone(uint32_t stack);
 /* Is it in pthread_join, by its name? */
 bool attach_is_join(uint32_t stack);
+/* Does a loop wait there at a condition? */
+bool attach_is_condition(uint32_t stack);
 void attach_find_own_wait(attach_log *log);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */

@@ -263,7 +263,8 @@ static const call_name call_names[] = {
     { SYS_recvfrom, "recv", false }, { SYS_recvmsg, "recvmsg", false },
     { SYS_sendto, "send", false }, { SYS_sendmsg, "sendmsg", false },
     { SYS_rt_sigtimedwait, "sigtimedwait", false },
-    { SYS_flock, "flock", false }, { SYS_fcntl, "fcntl", false }, { SYS_openat, "open", false }
+    { SYS_flock, "flock", false }, { SYS_fcntl, "fcntl", false }, { SYS_openat, "open", false },
+    { ATTACH_CONDITION, "futex", true }, { ATTACH_DATAGRAM, "recv", true }
 };
 
 static const call_name *name_of(long call)
@@ -291,6 +292,43 @@ bool attach_may_be_wait(long call)
 bool attach_call_is_futex(long call)
 {
     return call == SYS_futex;
+}
+
+/* Does this list of the kernel have the socket, and without a peer? */
+static bool lists_without_peer(pid_t pid, const char *list, unsigned long inode)
+{
+    char path[64];
+    char line[512];
+    char peer[64];
+    unsigned long its;
+    bool found = false;
+    FILE *in;
+    (void)snprintf(path, sizeof path, "/proc/%ld/net/%s", (long)pid, list);
+    in = fopen(path, "r");
+    while (in != NULL && !found && fgets(line, sizeof line, in) != NULL) {
+        found = sscanf(line, "%*s %*s %63s %*s %*s %*s %*s %*s %*s %lu", peer, &its) == 2 &&
+                its == inode && peer[strspn(peer, "0:")] == '\0';
+    }
+    if (in != NULL) {
+        (void)fclose(in);
+    }
+    return found;
+}
+
+bool attach_takes_datagram(pid_t pid, long call, uint64_t file)
+{
+    char path[64];
+    char link[64];
+    unsigned long inode;
+    ssize_t count;
+    if (call != SYS_recvfrom && call != SYS_recvmsg) {
+        return false;
+    }
+    (void)snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)pid, (int)file);
+    count = readlink(path, link, sizeof link - 1);
+    link[count > 0 ? count : 0] = '\0';
+    return sscanf(link, "socket:[%lu]", &inode) == 1 &&
+           (lists_without_peer(pid, "udp", inode) || lists_without_peer(pid, "udp6", inode));
 }
 
 bool attach_call_is_for_others(long call)

@@ -202,6 +202,29 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
     return true;
 }
 
+/* A server of datagrams may wait for them without any other call. It does so of a socket that has no
+ * peer; what a callback waits for comes from somebody. */
+static bool awaits_datagram(const attach *a, attach_thread *t)
+{
+    if (a->epoll || t->seen.call < 0) {
+        return false;
+    }
+    if (t->datagram_file != t->seen.first + 1) {
+        t->datagram = attach_takes_datagram(a->pid, t->seen.call, t->seen.first);
+        t->datagram_file = t->seen.first + 1;
+    }
+    return t->datagram;
+}
+
+/* The call, or which wait it is. */
+static long wait_by_place(const attach *a, attach_thread *t, const attach_row *row)
+{
+    if (attach_call_is_futex(row->call) && attach_is_condition(row->stack)) {
+        return ATTACH_CONDITION;
+    }
+    return awaits_datagram(a, t) ? ATTACH_DATAGRAM : row->call;
+}
+
 static void look(attach *a, attach_thread *t)
 {
     attach_facts f;
@@ -235,6 +258,7 @@ static void look(attach *a, attach_thread *t)
     if (attach_is_restart(row.call) && attach_ends_in_wait(row.stack)) {
         row.call = (int32_t)attach_restarted();         /* that began before the first look */
     }
+    row.call = (int32_t)wait_by_place(a, t, &row);
     t->loop = t->loop || attach_is_wait(row.call) || t->waited;
     t->last = f;
     add_row(t, &row);
@@ -303,6 +327,17 @@ static void scan_threads(attach *a, uint64_t now)
 
 /* >>the first words: it hangs */
 
+/* Has another thread waited as loops do? Then nobody knows what this one is for. */
+static bool loops_elsewhere(const attach *a, const attach_thread *t)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->threads[i] != t && a->threads[i]->log.wait_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void tell_hang(attach *a, const attach_thread *t)
 {
     const attach_log *log = &t->log;
@@ -311,12 +346,15 @@ static void tell_hang(attach *a, const attach_thread *t)
     const attach_row *last = &log->rows[log->count - 1];
     uint64_t length = last->at_ns - log->rows[0].at_ns;
     uint64_t cpu = last->cpu_ns - log->rows[0].cpu_ns + (last->queue_ns - log->rows[0].queue_ns);
+    bool computes = cpu > length / 2;
+    bool sure = computes || last->call < 0 || (a->epoll && !loops_elsewhere(a, t));
     attach_who(a, t, who, sizeof who);
-    tool_line("\xE2\x80\xA2 %s hangs: no return to its loop for at least %.1f s, since before "
-              "attaching, in %s (%s)", who, (double)length / 1e9,
+    tool_line("\xE2\x80\xA2 %s %s for at least %.1f s, since before attaching, in %s (%s)%s", who,
+              sure ? "hangs: no return to its loop" : "sleeps in one call", (double)length / 1e9,
               attach_holder(log, last->stack, name, sizeof name),
-              cpu > length / 2 ? "it computes"
-              : last->call >= 0 ? attach_call_name(last->call) : "waiting");
+              computes ? "it computes"
+              : last->call >= 0 ? attach_call_name(last->call) : "waiting",
+              sure ? "" : ": it hangs there, or waits there for work");
     a->told = true;
 }
 
