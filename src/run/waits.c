@@ -377,6 +377,26 @@ static void note_accept(int file, int result)
     }
 }
 
+enum { AT_ONCE_NS = 100000 };  /* what accept takes at most where a client is there */
+
+/* In a task a client that is there, or an error, is no wait. */
+static bool came_at_once(const seat *s, int result)
+{
+    const chroprof *p = &s->profile;
+    return (result < 0 && errno != EINTR) ||
+           chroprof_to_ns(p, chroprof_now(p) - s->since) < AT_ONCE_NS;
+}
+
+static void end_accept(seat *s, const wait_time *w, int file, int result)
+{
+    if (s != NULL && s->waits && s->kind == TASK_WAIT && came_at_once(s, result)) {
+        s->waits = false;
+        s->call->inside = INSIDE_NONE;
+    }
+    end_wait(s, w, result, &accept_site);
+    note_accept(file, result);
+}
+
 EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 {
     wait_time w;
@@ -386,8 +406,7 @@ EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
         find_function(&next.accept, "accept");
     }
     result = next.accept(file, address, length);
-    end_wait(s, &w, result, &accept_site);
-    note_accept(file, result);
+    end_accept(s, &w, file, result);
     return result;
 }
 
@@ -400,8 +419,7 @@ EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int fl
         find_function(&next.accept4, "accept4");
     }
     result = next.accept4(file, address, length, flags);
-    end_wait(s, &w, result, &accept_site);
-    note_accept(file, result);
+    end_accept(s, &w, file, result);
     return result;
 }
 
