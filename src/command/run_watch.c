@@ -66,7 +66,9 @@ typedef struct watched {
     uint64_t sequence;
     uint32_t site;             /* that holds the loop at this sequence, once it is known */
     bool asked;                /* for it */
-    uint64_t at_ns, cpu_ns;    /* of the last look */
+    uint64_t at_ns, cpu_ns;    /* up to which the interval is told */
+    uint64_t looked_ns;        /* the last look */
+    watch_row *waits;          /* what it waited for then; NULL: for nothing */
     bool idle;                 /* its process said so then: it was left alone */
     uint64_t seen_ns;          /* when it was last there, if it was not idle */
     uint64_t throttled;        /* when the interval began */
@@ -321,6 +323,24 @@ static void add_time(watched *w, const char *call, const char *within, bool own,
         row->count += row->now_ns == 0;
         row->now_ns += ns;
     }
+    w->waits = row;
+}
+
+/* Nobody saw when a wait began and ended between two looks: on average that is in the middle. */
+static uint64_t middle_of(const watched *w, uint64_t now)
+{
+    return w->looked_ns != 0 && now > w->looked_ns ? now - (now - w->looked_ns) / 2 : now;
+}
+
+/* It no longer waits there. */
+static void end_wait(watched *w, uint64_t now)
+{
+    const uint64_t end = middle_of(w, now);
+    uint64_t cpu_ns;
+    if (w->waits != NULL && w->waits->now_ns > 0 && read_cpu(w, &cpu_ns)) {
+        w->waits->now_ns += gained(gained(end, w->at_ns), gained(cpu_ns, w->cpu_ns));
+    }
+    w->waits = NULL;
 }
 
 /* The interval between two events is over: only now the kernel has counted that the quota was used up. */
@@ -351,16 +371,18 @@ static void end_interval(watched *w)
 
 static void begin_interval(watched *w, uint64_t sequence)
 {
+    const uint64_t now = attach_now();
+    end_wait(w, now);
     if (w->asked && w->site != 0) {
         end_interval(w);
     }
     w->sequence = sequence;
     w->site = 0;
     w->asked = false;
-    w->at_ns = attach_now();
+    w->at_ns = middle_of(w, now);
     w->throttled = watch.throttled;
     w->gone = !read_cpu(w, &w->cpu_ns);
-    w->seen_ns = w->gone ? w->seen_ns : w->at_ns;
+    w->seen_ns = w->gone ? w->seen_ns : now;
 }
 
 /* Threads that wait for their next event are many, and cost nothing. */
@@ -399,6 +421,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
         return;                             /* the next look tells more */
     }
     reason = reason_in_python(w, reason_of(w, &own));
+    w->waits = NULL;
     if (reason != NULL && !w->asked) {
         w->asked = true;
         w->site = site_now(w);
@@ -420,10 +443,12 @@ static void look_at(watched *w)
     const bool was_idle = w->idle;
     w->idle = is_idle(w);
     if (w->idle) {
+        end_wait(w, now);
         note_idle(w, was_idle);
-        return;
+    } else {
+        look_at_busy(w, now, was_idle);
     }
-    look_at_busy(w, now, was_idle);
+    w->looked_ns = now;
 }
 
 /* >>threads */
@@ -510,6 +535,7 @@ static void renew(watched *w)
         w->within.thread = w->thread;
         w->asked = false;
         w->site = 0;
+        w->waits = NULL;
         open_files(w);
     }
 }
@@ -589,7 +615,8 @@ static void *watch_all(void *unused)
             watched *w = watch.threads[i];
             if (!w->gone) {
                 if (missed && read_cpu(w, &w->cpu_ns)) {
-                    w->at_ns = now;
+                    w->at_ns = w->looked_ns = now;
+                    w->waits = NULL;
                 }
                 look_at(w);
             } else if (w->block >= 0) {
@@ -733,11 +760,13 @@ static bool is_told(const chroprof *view, const watch_row *row)
 }
 
 /* What a thread waits for after the last wait of its loop, such as its end or other work, is no wait
- * of a task. */
+ * of a task. Its end is as uncertain as a look. */
 static watch_row without_exit(const watch_row *row, uint64_t exit_ns)
 {
+    enum { UNSURE_NS = WATCH_PERIOD_MS * 2000000 };
     watch_row rest = *row;
-    const uint64_t ends_ns = smaller(row->last_ns, exit_ns);
+    const uint64_t ends_ns = exit_ns > 0 && row->last_ns < exit_ns + UNSURE_NS
+                             ? row->last_ns : smaller(row->last_ns, exit_ns);
     if (ends_ns > 0) {
         rest.total_ns -= ends_ns;
         rest.count -= ends_ns == row->last_ns;
@@ -767,6 +796,24 @@ static void join_doubtful(watch_row *rows)
     }
 }
 
+/* No site waits for longer than its tasks ran without the processor, and none at once for longer than
+ * its longest slice. */
+static void cap_times(const chroprof *view, watch_row *rows)
+{
+    chroprof_rank rank;
+    uint64_t cursor = 0;
+    while (chroprof_next_rank(view, &cursor, &rank)) {
+        uint64_t left_ns = gained(rank.exec_ns, rank.cpu_ns);
+        for (size_t i = 0; i < WATCH_ROWS; i++) {
+            if (rows[i].site == rank.id) {
+                rows[i].total_ns = smaller(rows[i].total_ns, left_ns);
+                rows[i].longest_ns = smaller(rows[i].longest_ns, rank.slice_max_ns);
+                left_ns -= rows[i].total_ns;
+            }
+        }
+    }
+}
+
 void run_watch_tell(chroprof *view, const char *name)
 {
     watch_row rows[WATCH_ROWS];
@@ -780,6 +827,7 @@ void run_watch_tell(chroprof *view, const char *name)
         rows[i] = without_exit(&w->rows[i], totals.exit_ns);
     }
     join_doubtful(rows);
+    cap_times(view, rows);
     for (size_t i = 0; w != NULL && i < WATCH_ROWS; i++) {
         const watch_row row = rows[i];
         chroprof_task_wait seen;
