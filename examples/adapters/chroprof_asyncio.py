@@ -7,9 +7,10 @@ header as a shared library (make libchroprof). Copy it, and run your program in 
 
 `chroprof top server.chroprof` shows the file meanwhile. Each task is a future, named by the
 function of its coroutine: its steps are slices, it is ready from the moment at which what it waits
-for is there, and its parent is the task that created it. What the collector does in the thread of
-the loop is a task of its own, "(garbage collection)". Plain callbacks (call_soon, call_later,
-protocols) are uninstrumented time. It shows what a binding does; see BINDINGS in chroprof.h.
+for is there (of a timer: at which it was due), and its parent is the task that created it. What
+the collector does in the thread of the loop is a task of its own, "(garbage collection)". Plain
+callbacks (call_soon, call_later, protocols) are uninstrumented time. It shows what a binding does;
+see BINDINGS in chroprof.h.
 
 Licence: as chroprof.h."""
 import asyncio
@@ -61,6 +62,8 @@ CALLS = {
     "site_make": (ctypes.c_void_p, TEXT_POINTER, TEXT_POINTER, U32),
     "event": (None, ctypes.c_int, U64, ctypes.c_void_p, U64),
     "now": (U64,),
+    "to_ns": (U64, U64),
+    "ready_since": (None, U64, U64),
     "pending": (None, U64, ctypes.c_void_p),
     "stillborn": (None, ctypes.c_void_p, ctypes.c_int),
     "enter": (None, ctypes.c_void_p),
@@ -139,6 +142,11 @@ class Profile:
                 self.enter(self.collection)
             else:
                 self.leave()
+
+    def moment(self, ago):
+        """So many seconds ago, as the profile's clock counts."""
+        ticks = 1 << 30
+        return self.now() - int(ago * 1e9 * ticks / self.to_ns(ticks))
 
     def close(self):
         """Lets a file go; what it held until now stays in it."""
@@ -230,6 +238,7 @@ class Waits(selectors.DefaultSelector):
         while profile.collected:
             profile.cancelled(profile.collected.popleft())
         profile.waits = True
+        self.loop.began = self.loop.time()
         profile.idle_enter()
         try:
             return super().select(timeout)
@@ -238,12 +247,25 @@ class Waits(selectors.DefaultSelector):
             profile.waits = False
 
 
+class Timer(asyncio.TimerHandle):
+    """What it wakes could run since it was due, if the loop did not wait then: a wait ends late."""
+    __slots__ = ()
+
+    def _run(self):
+        self._loop.due = self.when() if self.when() < self._loop.began else None
+        try:
+            super()._run()
+        finally:
+            self._loop.due = None
+
+
 class Loop(asyncio.SelectorEventLoop):
     """A loop that tells a profile; None: not now. It may be given one at any time."""
 
     def __init__(self, profile=None):
         waits = Waits()
         waits.loop, self.profile = self, profile
+        self.due, self.began = None, 0     # of the timer that runs; the last wait
         super().__init__(waits)
         self.set_task_factory(lambda loop, coroutine, **more: asyncio.Task(
             Steps(loop, coroutine), loop=loop, **more))
@@ -253,8 +275,18 @@ class Loop(asyncio.SelectorEventLoop):
         task = getattr(callback, "__self__", None)
         steps = task.get_coro() if isinstance(task, asyncio.Task) else None
         if isinstance(steps, Steps) and steps.known and steps.known is self.profile:
-            self.profile.ready(steps.id)
+            if self.due is None:
+                self.profile.ready(steps.id)
+            else:
+                late = max(self.time() - self.due, 0)
+                self.profile.ready_since(steps.id, self.profile.moment(late))
         return super().call_soon(callback, *args, **more)
+
+    def call_at(self, when, callback, *args, **more):
+        """Also what call_later and asyncio.sleep come to."""
+        timer = super().call_at(when, callback, *args, **more)
+        timer.__class__ = Timer
+        return timer
 
 
 def run(main, profile):
