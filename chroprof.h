@@ -1270,7 +1270,7 @@ typedef struct chroprof {
     uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
-    chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
+    chroprof_result refused; int refused_errno;    /* why there is no profile, chroprof_why_off */
     int poller, other_poller, other_polls;     /* by CHROPROF_EPOLL_IDLE: descriptors plus 1 */
 } chroprof;
 
@@ -1409,9 +1409,9 @@ CHROPROF_API const char *chroprof_version(void);
 CHROPROF_API size_t chroprof_sizeof(const char *name);
 
 /* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
- * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
- * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
- * Any thread that may read p. */
+ * failed chroprof_init or chroprof_map (of a file with its errno) from a missing one, a zeroed
+ * handle from one that was never set, and a profile that is switched off. The text report and the
+ * JSON say the same. Never NULL. Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
 /* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures
@@ -3455,6 +3455,9 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
     if (p && result != CHROPROF_OK) {
         memset(p, 0, sizeof(*p));
         p->refused = result;
+#ifdef CHROPROF__MAPS
+        p->refused_errno = result == CHROPROF_ERR_FILE ? errno : 0;
+#endif
     }
     return result;
 }
@@ -11478,6 +11481,27 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     return CHROPROF_OK;
 }
 
+/* With the errno, if that is one of those that files have. */
+static const char *chroprof__why_refused(const chroprof *p)
+{
+#ifdef CHROPROF__MAPS
+    static const struct { int error; char text[56]; } reasons[] = {
+        { ENOENT, "ENOENT: no folder for the file, or a link to nowhere" },
+        { ENOTDIR, "ENOTDIR: a part of the file's path is no folder" },
+        { EACCES, "EACCES: no right to write into the file's folder" },
+        { EROFS, "EROFS: the file's folder is read-only" },
+        { ELOOP, "ELOOP: the file is a link that leads to itself" },
+        { ENOSPC, "ENOSPC: the disk is too full for the file" },
+        { EFBIG, "EFBIG: the file is beyond a limit (ulimit -f)" },
+        { EMFILE, "EMFILE: too many open files (ulimit -n)" },
+        { ENOMEM, "ENOMEM: too little memory for the file" } };
+    for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++)
+        if (p->refused == CHROPROF_ERR_FILE && p->refused_errno == reasons[k].error)
+            return reasons[k].text;
+#endif
+    return chroprof_result_text(p->refused);
+}
+
 CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
 {
     if (!p)
@@ -11487,7 +11511,7 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
                                  p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
-        return p->refused ? chroprof_result_text(p->refused)
+        return p->refused ? chroprof__why_refused(p)
                           : "not started: call chroprof_init or chroprof_map first";
     if (!p->core || chroprof__is_wiped(p))
         return "a forked child has no profile: call chroprof_fork_child";

@@ -528,11 +528,12 @@ TEST(a_link_that_leads_nowhere)
     errno = 0;
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
     CHECK_EQ(errno, ENOENT);
-    CHECK_STR(chroprof_why_off(&p), chroprof_result_text(CHROPROF_ERR_FILE));
+    CHECK(strstr(chroprof_why_off(&p), "ENOENT") != NULL);
     CHECK_EQ(unlink(path), 0);
     CHECK_EQ(symlink(strrchr(path, '/') + 1, path), 0); /* or to itself */
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
     CHECK_EQ(errno, ELOOP);
+    CHECK(strstr(chroprof_why_off(&p), "ELOOP") != NULL);
     CHECK_EQ(unlink(path), 0);
 }
 

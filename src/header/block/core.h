@@ -371,6 +371,9 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
     if (p && result != CHROPROF_OK) {
         memset(p, 0, sizeof(*p));
         p->refused = result;
+#ifdef CHROPROF__MAPS
+        p->refused_errno = result == CHROPROF_ERR_FILE ? errno : 0;
+#endif
     }
     return result;
 }

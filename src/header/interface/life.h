@@ -136,9 +136,9 @@ CHROPROF_API const char *chroprof_version(void);
 CHROPROF_API size_t chroprof_sizeof(const char *name);
 
 /* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
- * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
- * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
- * Any thread that may read p. */
+ * failed chroprof_init or chroprof_map (of a file with its errno) from a missing one, a zeroed
+ * handle from one that was never set, and a profile that is switched off. The text report and the
+ * JSON say the same. Never NULL. Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
 /* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures

@@ -510,7 +510,7 @@ typedef struct chroprof {
     uint32_t callers, caller_mask; /* bytes from the core to those who begin tasks, 0: too far */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
-    chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
+    chroprof_result refused; int refused_errno;    /* why there is no profile, chroprof_why_off */
     int poller, other_poller, other_polls;     /* by CHROPROF_EPOLL_IDLE: descriptors plus 1 */
 } chroprof;
 

@@ -204,6 +204,27 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     return CHROPROF_OK;
 }
 
+/* With the errno, if that is one of those that files have. */
+static const char *chroprof__why_refused(const chroprof *p)
+{
+#ifdef CHROPROF__MAPS
+    static const struct { int error; char text[56]; } reasons[] = {
+        { ENOENT, "ENOENT: no folder for the file, or a link to nowhere" },
+        { ENOTDIR, "ENOTDIR: a part of the file's path is no folder" },
+        { EACCES, "EACCES: no right to write into the file's folder" },
+        { EROFS, "EROFS: the file's folder is read-only" },
+        { ELOOP, "ELOOP: the file is a link that leads to itself" },
+        { ENOSPC, "ENOSPC: the disk is too full for the file" },
+        { EFBIG, "EFBIG: the file is beyond a limit (ulimit -f)" },
+        { EMFILE, "EMFILE: too many open files (ulimit -n)" },
+        { ENOMEM, "ENOMEM: too little memory for the file" } };
+    for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++)
+        if (p->refused == CHROPROF_ERR_FILE && p->refused_errno == reasons[k].error)
+            return reasons[k].text;
+#endif
+    return chroprof_result_text(p->refused);
+}
+
 CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
 {
     if (!p)
@@ -213,7 +234,7 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
                                  p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
-        return p->refused ? chroprof_result_text(p->refused)
+        return p->refused ? chroprof__why_refused(p)
                           : "not started: call chroprof_init or chroprof_map first";
     if (!p->core || chroprof__is_wiped(p))
         return "a forked child has no profile: call chroprof_fork_child";
