@@ -137,6 +137,15 @@ attached_until 'spins: .*EPOLLHUP'
 says spin 'spins: .*EPOLLHUP'
 ended spin 0
 
+# a loop that only looks, and sleeps in between, is idle there
+started plain pump 300
+attached --for 3s
+idle=$(sed -n 's/^elapsed .* idle \([0-9]*\).*/\1/p' "$scratch/err" | head -n 1)
+if [ "${idle:-0}" -ge 40 ]; then ok pump
+elif is_starved; then skip pump "it waited for a processor for $queued_ms ms of $took_s s"
+else fail pump "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
+ended pump 0
+
 # the other ways to spin
 for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be written' \
     'aside descriptor .*EPOLLOUT: it can be written'; do

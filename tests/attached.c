@@ -324,6 +324,12 @@ int main(int count, char **words)
         run_loop(parse_header, 20);
     } else if (strcmp(what, "spin") == 0) {
         spin();
+    } else if (strcmp(what, "pump") == 0) {
+        (void)close(poller);
+        while (goes_on()) { /* a loop that only looks, and sleeps in between */
+            errors += poll(NULL, 0, 0) < 0 && !told;
+            errors += usleep(10000) != 0 && !told;
+        }
     } else if (strcmp(what, "joins") == 0) {
         join_one();
     } else if (strcmp(what, "datagrams") == 0) {

@@ -257,6 +257,9 @@ bool attach_is_join(uint32_t stack);
 /* Does a loop wait there at a condition? */
 bool attach_is_condition(uint32_t stack);
 void attach_find_own_wait(attach_log *log);
+/* The sleep of a loop that only looks at its files, or a worker's wait for work: one more wait of it.
+ * only_looks: all of its waits that were watched took no time. */
+void attach_find_rest(attach_log *log, bool only_looks, bool epoll);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);

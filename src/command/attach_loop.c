@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "../../chroprof.h"
 #include "../run/board.h"
@@ -230,6 +231,57 @@ void attach_find_own_wait(attach_log *log)
             log->waits[0].stack = seen;
             log->waits[0].call = row->call;
             log->wait_count = 1;
+        }
+    }
+}
+
+/* >>rests: other calls that are the thread's own, beside its waits or without any */
+
+static bool is_sleep(long call)
+{
+    return call == SYS_nanosleep || call == SYS_clock_nanosleep;
+}
+
+/* A thread that waits for work, and for files only in its work: its waits are all further in, and
+ * none is of an epoll. */
+static bool is_for_work(const attach_log *log, uint32_t stack, size_t count, size_t own)
+{
+    const uint64_t *frames;
+    bool all = log->wait_count > 0;
+    for (size_t i = 0; all && i < log->wait_count; i++) {
+        const attach_wait *wait = &log->waits[i];
+        all = !attach_is_epoll(wait->call) && attach_is_wait(wait->call) &&
+              attach_stack(wait->stack, &frames) > count &&
+              shared(stack, wait->stack) >= count - own - 1;
+    }
+    return all;
+}
+
+void attach_find_rest(attach_log *log, bool only_looks, bool epoll)
+{
+    uint32_t seen = 0;
+    size_t tries = 0;
+    for (size_t i = 0; i < log->count && tries < OWN_WAITS; i++) {
+        const attach_row *row = &log->rows[i];
+        const uint64_t *frames;
+        bool may = !row->awake && row->stack != seen && row->stack != 0 &&
+                   (is_sleep(row->call) || attach_call_is_futex(row->call));
+        size_t count = may ? attach_stack(row->stack, &frames) : 0;
+        size_t own = count > 0 ? first_own(frames, count) : 0;
+        bool alone;
+        if (own == 0 || own == count || known_loop(frames, count, &alone) < count) {
+            continue;
+        }
+        seen = row->stack;
+        tries++;
+        may = is_sleep(row->call) ? only_looks || (log->wait_count == 0 && !epoll &&
+                                                   attach_is_main_alone(seen))
+                                  : is_for_work(log, seen, count, own);
+        if (may && log->wait_count < ATTACH_WAITS && wait_of(seen, log) == NULL &&
+            sleeps_in(log, seen, 3) == row->call && is_common(log, seen, count - own - 1)) {
+            log->waits[log->wait_count].stack = seen;
+            log->waits[log->wait_count++].call = row->call;
+            return;
         }
     }
 }
@@ -615,6 +667,9 @@ static uint64_t busy_between(const feeder *f, const attach_row *a, const attach_
     uint64_t length = b->at_ns - a->at_ns;
     uint64_t used = on_cpu(a, b);
     bool blocked = (!idle_a && a->call >= 0) || (!idle_b && b->call >= 0);
+    if (idle_a && idle_b) {                 /* it may have waited for a processor to go to its wait */
+        return b->cpu_ns - a->cpu_ns < length ? b->cpu_ns - a->cpu_ns : length;
+    }
     if (!blocked) {
         return used;
     }

@@ -314,6 +314,7 @@ static void find_own_wait(const attach *a, attach_thread *t)
     if (!a->epoll && t->waits == 0) {
         attach_find_own_wait(&t->log);
     }
+    attach_find_rest(&t->log, t->waits > 0 && t->looks == t->waits, a->epoll);
 }
 
 /* One for all its threads. */

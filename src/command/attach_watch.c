@@ -178,7 +178,9 @@ static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row 
     uint64_t tops[ATTACH_NATIVE];
     const attach_row *before = t->log.count > 0 ? &t->log.rows[t->log.count - 1] : NULL;
     bool wait = attach_is_wait(f->call);
-    bool watch = !wait && !a->process && (before == NULL || !attach_is_wait(before->call)) &&
+    /* Not from the first look on: the tables of the program's files are read then, and meanwhile it
+     * would be held at its next call. */
+    bool watch = !wait && !a->process && before != NULL && !attach_is_wait(before->call) &&
                  may_watch(a, row->at_ns);
     bool watched = t->watched;
     size_t count, native;
