@@ -361,15 +361,25 @@ def hurts(gone):
     os.mkdir(folder)
     for name in "hang.json", "spin.chroprof", "crash.json", "grow.json", "good.chroprof":
         shutil.copy(gone, f"{folder}/{name}")
-    server = Server(folder, "--time", "1", "--memory", "300M", env=dict(os.environ, LD_PRELOAD=library))
-    rows = {os.path.basename(row["file"]): row for row in server.profiles()}
+    for seconds in 1, 5, 25:            # on a busy machine what fails or is good may take longer as well
+        server = Server(folder, "--time", str(seconds), "--memory", "300M",
+                        env=dict(os.environ, LD_PRELOAD=library))
+        rows = {os.path.basename(row["file"]): row for row in server.profiles()}
+        late = [row for name, row in rows.items() if name[:4] in ("good", "cras", "grow") and
+                "too long" in row.get("problem", "")]
+        if not late or seconds == 25:
+            break
+        server.end(signal.SIGTERM)
     check("hurt_good_is_listed", rows.get("good.chroprof", {}).get("state") == "ended", rows)
     for name, words in (("hang.json", "too long"), ("spin.chroprof", "too long"),
                         ("crash.json", "fails"), ("grow.json", "too much memory")):
         check(f"hurt_{name[:4]}_is_told", words in rows.get(name, {}).get("problem", ""), rows.get(name))
     hanging = server.connect()          # nobody waits for it
     hanging.sendall(f"GET /{rows['hang.json']['key']}.json HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-    status, _, text = server.get(f"/{rows['good.chroprof']['key']}.json")
+    for _ in range(5):
+        status, _, text = server.get(f"/{rows['good.chroprof']['key']}.json")
+        if status == 200:
+            break
     check("hurt_good_is_shown", status == 200 and b"sites" in text, status)
     check("hurt_hang_is_refused", b" 503 " in hanging.recv(1 << 16).partition(b"\r\n")[0] + b" ")
     hanging.close()
