@@ -342,7 +342,7 @@ END
 mkdir -p "$scratch/demo"
 if $CC -O1 -g -fno-omit-frame-pointer -DDEMO_LINKED -o "$scratch/demo/demo" examples/demo.c \
     "$scratch/impl.o" 2>"$scratch/log"; then
-    for seconds in 3 20 60; do          # a busy machine gives it few samples a second
+    for seconds in 3 5 10 20 60; do     # a busy machine gives it few samples a second
         (cd "$scratch/demo" && ./demo $seconds demo.chroprof >text 2>&1)
         if python3 -c 'import json, sys
 sites = json.load(open(sys.argv[1]))["sites"]
