@@ -312,20 +312,20 @@ TEST(new_stacks_find_room_in_a_full_table)
     chroprof_options o = { 0 };
     size_t count, i;
     o.max_samples = 16;
-    chroprof *p = flood(&o, 800);
+    chroprof *p = flood(&o, 400);
     const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
     CHECK_EQ(count, 16);
     for (i = 0; i < count; i += 2) { /* right, or it says that it is cut */
         const char *names = names_of(p, rows[i].stack);
-        const char *want = numbered("[s", 792 + (unsigned)i / 2);
+        const char *want = numbered("[s", 392 + (unsigned)i / 2);
         CHECK(strncmp(names, want, strlen(want)) == 0 || strstr(names, CUT) == names);
         CHECK(strstr(names, "<[on#1]") != NULL);
         CHECK_STR(names_of(p, rows[i + 1].stack), "[the_culprit]<[on#1]");
     }
-    CHECK_EQ(sampler_of(p).samples, 1200);
-    CHECK_EQ(weight_of(p, "the_culprit"), 400);
+    CHECK_EQ(sampler_of(p).samples, 600);
+    CHECK_EQ(weight_of(p, "the_culprit"), 200);
     CHECK(weight_of(p, CUT) > 0);
-    CHECK(weight_of(p, CUT) < 800);
+    CHECK(weight_of(p, CUT) < 400);
 }
 
 TEST(the_table_of_stacks_is_among_the_full_ones)
