@@ -53,7 +53,7 @@ said_first() { grep '^•' "$scratch/err" | head -n 2 | grep -q "$1"; }
 attached_until() {
     pattern=$1
     shift
-    for seconds in 3 8 20 60; do
+    for seconds in 1 3 8 20 60; do
         attached --for ${seconds}s "$@"
         ! said_first "$pattern" || break
     done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # chroprof report and chroprof trace without a browser: what goes into the files, what is refused.
 #   sh tests/report.sh [COMMAND]      default build/chroprof
+# QUICK=1: of the traces with most events the ring has only the end.
 # Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -13,6 +14,8 @@ if [ ! -x "$command" ]; then
 fi
 
 run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+# only_its_end STREAM: QUICK leaves out the ring that holds all of it, where that is thousands of events
+only_its_end() { [ "${QUICK-}" = 1 ] && [ "$(wc -c <"$1")" -gt 20000 ]; }
 expect() {
     if [ "$code" != "$2" ]; then
         fail "$1" "exit code $code, expected $2: $(head -n 1 "$scratch/err")"
@@ -445,6 +448,7 @@ same_trace() {
 }
 for stream in "$scratch/hostile.events" tests/traces/*.events.xz; do
     for room in "-m 64K" "--set max_events=65536"; do
+        case $room in *events*) ! only_its_end "$stream" || continue ;; esac
         name=trace_of_the_json_of_$(basename "${stream%.xz}" .events)_in_${room#*[ =]}
         run replay "$stream" $room --stall 50us -f json -o "$scratch/steps.json"
         run replay "$stream" $room --stall 50us -f trace -o "$scratch/steps.trace"
@@ -501,6 +505,7 @@ damage totals 's/"totals":/"total":/' "bad.json" ""
 # holds the end
 for trace in tests/traces/*.events.xz; do
     for size in 64K 64M; do
+        [ $size = 64K ] || ! only_its_end "$trace" || continue
         name=page_draws_the_trace_of_$(basename "$trace" .events.xz)_in_$size
         run replay "$trace" -m $size -f json -o "$scratch/steps.json"
         run replay "$trace" -m $size -f trace -o "$scratch/steps.trace"

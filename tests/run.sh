@@ -92,9 +92,10 @@ choose() {
     sort -t '|' -k 3,3nr "$logs/chosen" | while IFS='|' read -r name rest; do
         [ -e "$logs/$name.status" ] || echo "$name|$rest"
     done >"$logs/queue"
-    # what waits for no program first
-    grep '|timer|' "$logs/queue" | grep -e '|tools|' >"$logs/queue-timer"
-    grep '|timer|' "$logs/queue" | grep -v -e '|tools|' >>"$logs/queue-timer"
+    # two that wait for no program first, then the longest
+    grep '|timer|' "$logs/queue" | grep -e '|tools|' | head -n 2 >"$logs/queue-timer"
+    grep '|timer|' "$logs/queue" | grep -v -x -F -f "$logs/queue-timer" >"$logs/queue-later"
+    cat "$logs/queue-later" >>"$logs/queue-timer"
     grep -v '|timer|' "$logs/queue" >"$logs/queue-other"
     cut -d '|' -f 4 "$logs/queue" | tr ' ' '\n' | grep -v -x -e none -e tools -e '' | sort -u >"$logs/goals"
 }

@@ -34,7 +34,7 @@ serve|short|timer|30|tools|env REQUESTS=1000 sh tests/serve.sh $B/chroprof
 record_command|short|timer|12|tools|sh tests/record_command.sh $B/chroprof
 diff|short|-|15|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
 command|short|-|25|tools|sh tests/command.sh $B/chroprof
-report|short|-|25|tools|sh tests/report.sh $B/chroprof
+report|short|-|25|tools|env QUICK=1 sh tests/report.sh $B/chroprof
 bindings|short|-|7|tools|sh tests/bindings.sh
 chronos|short|-|15|tools|env QUICK=1 sh tests/chronos.sh $B/chroprof
 compile|short|-|40|none|env WARNED=-O0 sh tests/compile/run.sh $(echo $compilations)
@@ -53,6 +53,7 @@ parts-all|rest|-|40|none|sh tests/parts.sh
 run_python-all|rest|timer|30|tools|env SAMPLES=1000 sh tests/run_python.sh $B/chroprof
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
 json_values|short|-|5|none|python3 tests/json_values.py
+report-all|rest|-|25|tools|sh tests/report.sh $B/chroprof
 run_command-all|rest|timer|90|tools|sh tests/run_command.sh $B/chroprof
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
