@@ -125,6 +125,16 @@ run "$scratch/late.json" --json
 if cmp -s "$scratch/out" "$scratch/late.answer"; then ok told_since_in_json; else
     fail told_since_in_json "another answer than of the stream"; fi
 
+# --- the way from a sender to a loop that waits is told, and is a part of what clients saw
+loop 1000 20000 40000 0 9999 >"$scratch/waits.events"
+run "$scratch/waits.events" --json; before=$(value latency_p50_ns)
+run "$scratch/waits.events" --wake 5us --json; expect wake 0 '"fits": true'
+if [ "$(value latency_p50_ns)" = $((${before:-0} + 5000)) ] && [ "$(value hidden_ns)" = 5000 ]; then
+    ok wake_is_hidden_delay
+else
+    fail wake_is_hidden_delay "p50 $before, with --wake 5us $(value latency_p50_ns), hidden $(value hidden_ns)"
+fi
+
 # --- refusals, each with its reason
 run "$good"; expect answer 0 "latency p99 (estimate)"
 run "$scratch/uneven.events" --columns 200; expect capacity 0 "times the load, give or take 0."
@@ -133,6 +143,10 @@ loop 60 20000 40000 >"$scratch/short.events"
 run "$scratch/short.events"; expect too_few_steps 3 "too few steps"
 loop 1000 20000 40000 30000 >"$scratch/bare.events"
 run "$scratch/bare.events"; expect uninstrumented 3 "uninstrumented"
+loop 1000 20000 40000 >"$scratch/ends.events"      # what the program does behind its loop is no cost of it
+end=$(tail -n 1 "$scratch/ends.events" | cut -d ' ' -f 1)
+printf '%d idle_leave 0\n%d enter 0 sort a.c 3\n' $((end + 9)) $((end + end)) >>"$scratch/ends.events"
+run "$scratch/ends.events"; expect uninstrumented_behind_the_loop 0 "latency p99 (estimate)"
 sed 's/ enter 0 request s.c 1$/ enter 0 code\\safter\\sepoll_wait \\e 0/' "$good" >"$scratch/whole.events"
 run "$scratch/whole.events"; expect whole_iterations 3 "all that a poll found is one callback"
 loop 1000 200000 1 >"$scratch/full.events"

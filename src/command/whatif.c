@@ -29,7 +29,7 @@ typedef struct whatif_words {
     const char *source;
     site_words sites[CHANGES_MOST];
     size_t site_count;
-    uint64_t split_ns, moved_ns;
+    uint64_t split_ns, moved_ns, wake_ns;
     double load;
     const char *order;
     const char *priority;      /* of order: the site */
@@ -140,6 +140,9 @@ static const tool_option whatif_options[] = {
     { "load", 'l', "L", "L times as much comes", set_load, offsetof(whatif_words, load), NULL },
     { "order", '\0', "ORDER", "what a poll found runs in this order: fifo (default),\n"
       "shortest, or priority:SITE", set_batch_order, 0, NULL },
+    { "wake", '\0', "TIME", "what ends a wait had come so much earlier: the\nsystem's way from a "
+      "sender to a loop that waits\n(default 0)", set_duration,
+      offsetof(whatif_words, wake_ns), NULL },
     { "placements", '\0', "N", "random placements of the arrivals, 24 to 72 (default\n72; --all "
       "and the page of report take 24)", set_placements,
       offsetof(whatif_words, placements), NULL },
@@ -402,6 +405,7 @@ static int whatif_file(whatif_words *w)
     memset(&loop, 0, sizeof loop);
     if (profile_load_or_replay(&w->profile, w->source) && timeline_open(&ring, &w->profile) &&
         whatif_read(&loop, &ring, &w->profile)) {
+        loop.wake_ns = w->wake_ns;
         result = w->all ? whatif_all(&loop, w) : whatif_of(&loop, w);
     }
     whatif_free(&loop);

@@ -107,6 +107,7 @@ typedef struct whatif_loop {
     uint32_t *first_mark, *last_mark;      /* by job */
     uint64_t begin_ns, end_ns, idle_ns, nested_idle_ns, uninstrumented_ns, untracked_ns;
     uint64_t poll_ns;          /* what a poll takes that returns at once */
+    uint64_t wake_ns;          /* what ends a wait had come so much before its end; 0: not told */
     uint64_t blind;            /* first slices long after a creation, without ready */
     uint64_t left_out;         /* jobs whose beginning or end the steps do not have */
     bool closed;               /* arrivals follow the slices before them, or answers */
@@ -126,9 +127,10 @@ bool whatif_room(void **rows, size_t *room, size_t count, size_t size);
 bool whatif_link(whatif_loop *l);
 
 /* Links anew: so many clients, each of whom sends a request some time after an answer: the fewest that
- * explain what came, and some more. Which client it was is not known: the one whose answer is the
- * oldest. false: no memory. */
-bool whatif_link_clients(whatif_loop *l, size_t more);
+ * explain what came. Which client it was is not known: the one whose answer is the oldest. eager: they
+ * send at once, so the one that was answered last has just missed the poll, and there is one more than
+ * a poll finds but in rare cases, as the start is. false: no memory. */
+bool whatif_link_clients(whatif_loop *l, bool eager);
 
 /* >>whatif arrivals */
 
@@ -149,6 +151,7 @@ typedef struct arrival_model {
     uint32_t *bunches;         /* how many came at once where the loop waited */
     size_t bunch_count;
     double bunch_mean;
+    double bunched;            /* how much counts of busy time spread, in those of random arrivals */
     double follows;            /* how much of the arrivals follows what was finished; 1: all */
     double calm;               /* arrivals an idle second, by those of a busy one */
     double calm_least;         /* the same, if of what ended a wait all but one came as it ended */

@@ -12,6 +12,7 @@
 
 #define REGULAR_JITTER 0.35    /* of gaps of one wait to the next, where they are all alike */
 #define FEWEST_GAPS 20u
+#define BUNCH_LEAST 1.1
 
 /* >>chance: splitmix64, the same on any machine */
 
@@ -139,6 +140,26 @@ static void study_rates(arrival_model *m, const whatif_loop *l, const uint32_t *
     }
 }
 
+/* By how much more the number that came while the loop was busy spreads than if all came at random,
+ * each for itself: 1. Bunches make it more. What ends a wait tells less: while the system wakes the
+ * loop, more can come, and is found with it. */
+static void study_spread(arrival_model *m, const whatif_loop *l, const uint32_t *came)
+{
+    double busy = 0, count = 0, rest = 0, rate;
+    for (int pass = 0; pass < 2; pass++) {
+        rate = busy > 0 ? count / busy : 0;
+        for (size_t i = 1; i < l->iteration_count; i++) {
+            const whatif_iteration *before = &l->iterations[i - 1], *now = &l->iterations[i];
+            double ns = (double)((now->at_once ? now->leave_ns : now->enter_ns) - before->leave_ns);
+            double y = now->at_once ? came[i] : 0, off = y - rate * ns;
+            busy += pass == 0 ? ns : 0;
+            count += pass == 0 ? y : 0;
+            rest += pass == 1 ? off * off : 0;
+        }
+    }
+    m->bunched = count > 0 ? rest / count : 1;
+}
+
 bool arrivals_study(arrival_model *m, const whatif_loop *l)
 {
     uint32_t *came = (uint32_t *)calloc(l->iteration_count + 1, sizeof *came);
@@ -154,12 +175,14 @@ bool arrivals_study(arrival_model *m, const whatif_loop *l)
     ok = study_bunches(m, l, came);
     study_gaps(m, l, came);
     study_followers(m, l, came);
+    study_spread(m, l, came);
     study_rates(m, l, came);
     free(came);
     if (m->period_ns > 0 && m->jitter < REGULAR_JITTER) {
         m->shape = ARRIVE_REGULARLY;
     } else {
-        m->shape = m->bunch_mean > 1.1 ? ARRIVE_IN_BUNCHES : ARRIVE_EVENLY;
+        m->shape = m->bunch_mean > BUNCH_LEAST && m->bunched > (1 + m->bunch_mean) / 2
+                   ? ARRIVE_IN_BUNCHES : ARRIVE_EVENLY;
     }
     return ok;
 }
@@ -248,6 +271,13 @@ static uint64_t told_instant(const whatif_loop *l, const whatif_job *job, uint64
     return job->tells_ns > from && job->tells_ns <= begin ? job->tells_ns : 0;
 }
 
+/* When that came which ended a wait. */
+static uint64_t before_wake(const whatif_loop *l, const whatif_iteration *w)
+{
+    uint64_t waited = w->leave_ns - w->enter_ns;
+    return w->leave_ns - (l->wake_ns < waited ? l->wake_ns : waited);
+}
+
 /* What one poll found: jobs[first ..) that have the same `found`; others are passed over. */
 static void place_poll(placing *p, whatif_arrivals *a, const uint32_t *jobs, size_t count)
 {
@@ -260,7 +290,8 @@ static void place_poll(placing *p, whatif_arrivals *a, const uint32_t *jobs, siz
     }
     for (size_t i = 0; i < count; i++) {
         const whatif_job *job = &l->jobs[jobs[i]];
-        uint64_t ns = w->at_once ? p->scratch[i] : w->leave_ns, told = told_instant(l, job, from);
+        uint64_t ns = w->at_once ? p->scratch[i] : before_wake(l, w);
+        uint64_t told = told_instant(l, job, from);
         if (told > 0) {
             a->at_ns[jobs[i]] = told;
             continue;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RARE 0.05              /* polls that find more than clients who send at once explain */
 #define LONG_LIFE 8u           /* slices a life; those with more are connections and the like */
 
 /* The part of a job that had passed at an instant. */
@@ -220,26 +221,39 @@ static bool answer_of(const whatif_loop *l, uint32_t at, answered *out)
     return job->end_ns > 0;
 }
 
-/* The most that were asked and not answered when a poll ended. */
+/* The most that were asked and not answered when a poll ended, but for the given part of the polls.
+ * polls: room for how many times so many were. */
 static size_t most_waiting(const whatif_loop *l, const uint32_t *came, size_t count,
-                           const answered *answers, size_t answered_count)
+                           const answered *answers, size_t answered_count, uint32_t *polls, double part)
 {
-    size_t most = 0, done = 0;
+    size_t most = 0, done = 0, all = 0, above = 0;
     for (size_t k = 0; k < count; k++) {
-        uint64_t found_ns = l->iterations[l->jobs[came[k]].found].leave_ns;
-        while (done < answered_count && answers[done].ns < found_ns) {
+        uint32_t found = l->jobs[came[k]].found;
+        while (done < answered_count && answers[done].ns < l->iterations[found].leave_ns) {
             done++;
         }
-        most = k + 1 - done > most && k + 1 > done ? k + 1 - done : most;
+        if (k + 1 > done && (k + 1 == count || l->jobs[came[k + 1]].found != found)) {
+            polls[k + 1 - done]++;
+            all++;
+            most = k + 1 - done > most ? k + 1 - done : most;
+        }
+    }
+    while (most > 1 && (double)(above + polls[most]) <= part * (double)all) {
+        above += polls[most--];
     }
     return most;
 }
 
 static bool follow_answers(whatif_loop *l, const uint32_t *came, size_t count,
-                           const answered *answers, size_t answered_count, size_t more)
+                           const answered *answers, size_t answered_count, bool eager)
 {
-    size_t clients = more + most_waiting(l, came, count, answers, answered_count);
-    bool ok = true;
+    uint32_t *polls = (uint32_t *)calloc(count + 1, sizeof *polls);
+    size_t clients = eager;
+    bool ok = polls != NULL;
+    if (ok) {
+        clients += most_waiting(l, came, count, answers, answered_count, polls, eager ? RARE : 0);
+    }
+    free(polls);
     for (size_t k = clients; ok && k < count && k - clients < answered_count; k++) {
         whatif_job *job = &l->jobs[came[k]];
         job->comes = JOB_LATER;
@@ -249,11 +263,12 @@ static bool follow_answers(whatif_loop *l, const uint32_t *came, size_t count,
         ok = add_mark(l, job->after, MARK_RELEASE, came[k], job->after_ns);
     }
     l->clients = (uint32_t)clients;
+    l->eager = eager;
     l->closed = true;
     return ok;
 }
 
-bool whatif_link_clients(whatif_loop *l, size_t more)
+bool whatif_link_clients(whatif_loop *l, bool eager)
 {
     uint32_t *came = (uint32_t *)calloc(l->job_count + 1, sizeof *came);
     answered *answers = (answered *)calloc(l->job_count + 1, sizeof *answers);
@@ -267,7 +282,7 @@ bool whatif_link_clients(whatif_loop *l, size_t more)
     }
     if (ok) {
         qsort(answers, answered_count, sizeof *answers, compare_answers);
-        ok = follow_answers(l, came, count, answers, answered_count, more);
+        ok = follow_answers(l, came, count, answers, answered_count, eager);
     }
     free(came);
     free(answers);

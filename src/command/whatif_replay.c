@@ -386,7 +386,7 @@ static uint64_t poll_takes(const replay *r)
     return w->at_once ? w->leave_ns - w->enter_ns : r->l->poll_ns;
 }
 
-/* What comes next ends a wait so much later than it was due. */
+/* What comes next ends a wait so much later than it came or was due. */
 static uint64_t wakes_after(const replay *r, uint64_t next)
 {
     const whatif_arrivals *a = r->a;
@@ -394,7 +394,11 @@ static uint64_t wakes_after(const replay *r, uint64_t next)
     const whatif_job *j = &r->l->jobs[later ? r->later.rows[0].job : a->order[r->next]];
     const whatif_iteration *w = &r->l->iterations[j->found];
     bool due = j->since_ns >= w->enter_ns && j->since_ns < w->leave_ns && j->since_ns > 0;
-    return due ? w->leave_ns - j->since_ns : 0;
+    uint64_t waited = w->leave_ns - w->enter_ns;
+    if (due) {
+        return w->leave_ns - j->since_ns;
+    }
+    return r->l->wake_ns < waited || w->at_once ? r->l->wake_ns : waited;
 }
 
 /* false: nothing comes any more. */

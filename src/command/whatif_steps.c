@@ -136,6 +136,7 @@ typedef struct steps_reader {
     bool idle;
     uint64_t enter_ns, gap_ns;
     uint64_t late_ns;          /* of the ready that comes next */
+    uint64_t nested_idle_ns, uninstrumented_ns, untracked_ns;      /* of the iteration under way */
 } steps_reader;
 
 static id_slot *slot_of(const steps_reader *r, uint64_t id)
@@ -295,9 +296,9 @@ static bool take_interval(steps_reader *r, uint64_t ns)
         l->idle_ns += r->started && idle ? ns : 0;
         return true;
     }
-    l->nested_idle_ns += idle ? ns : 0;
-    l->uninstrumented_ns += r->step.path == LOOP_PATH ? ns : 0;
-    l->untracked_ns += r->step.path == UNTRACKED_PATH ? ns : 0;
+    r->nested_idle_ns += idle ? ns : 0;
+    r->uninstrumented_ns += r->step.path == LOOP_PATH ? ns : 0;
+    r->untracked_ns += r->step.path == UNTRACKED_PATH ? ns : 0;
     if (r->job == WHATIF_NONE) {
         r->gap_ns += ns;
         return true;
@@ -325,6 +326,10 @@ static void iteration_end(steps_reader *r)
         l->jobs[r->last_job].tail_ns += r->gap_ns;
         r->gap_ns = 0;
     }
+    l->nested_idle_ns += r->nested_idle_ns;
+    l->uninstrumented_ns += r->uninstrumented_ns;
+    l->untracked_ns += r->untracked_ns;
+    r->nested_idle_ns = r->uninstrumented_ns = r->untracked_ns = 0;
     l->end_ns = r->step.at_ns;
     r->last_job = WHATIF_NONE;
     r->enter_ns = r->step.at_ns;
