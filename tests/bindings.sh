@@ -45,6 +45,8 @@ if python3 tests/examples/loop_asyncio.py "$json" "$scratch/err" >"$scratch/log"
     fail asyncio_profile "$(tail -n 2 "$scratch/log" | tr -s ' \n' ' ')"; fi
 if timeout 60 python3 tests/asyncio_late.py examples/adapters >"$scratch/log" 2>&1; then
     ok asyncio_late; else fail asyncio_late "$(tail -n 1 "$scratch/log")"; fi
+if timeout 60 python3 tests/asyncio_nested.py examples/adapters >"$scratch/log" 2>&1; then
+    ok asyncio_nested; else fail asyncio_nested "$(tail -n 1 "$scratch/log")"; fi
 timeout 60 python3 examples/loop_asyncio.py --wrong >/dev/null 2>"$scratch/err"
 if [ $? = 2 ] && grep -q usage "$scratch/err"; then ok asyncio_usage; else
     fail asyncio_usage "$(head -n 1 "$scratch/err")"; fi

@@ -9,7 +9,9 @@ header as a shared library (make libchroprof). Copy it, and run your program in 
 function of its coroutine: its steps are slices, it is ready from the moment at which what it waits
 for is there (of a timer: at which it was due), and its parent is the task that created it. What
 the collector does in the thread of the loop is a task of its own, "(garbage collection)". Plain
-callbacks (call_soon, call_later, protocols) are uninstrumented time. It shows what a binding does;
+callbacks (call_soon, call_later, protocols) are uninstrumented time. A task may run a loop inside
+(another one, or its own by nest_asyncio): that waits as a loop does as soon as it has run a task,
+and until then its waits are waits of the task. It shows what a binding does;
 see BINDINGS in chroprof.h.
 
 Licence: as chroprof.h."""
@@ -71,7 +73,8 @@ CALLS = {
     "write": (ctypes.c_int, ctypes.c_int, WRITER, ctypes.c_void_p),
     **dict.fromkeys(("ready", "running", "paused"), (None, U64)),
     **dict.fromkeys(("completed", "failed", "cancelled"), (None, U64)),
-    **dict.fromkeys(("leave", "idle_enter", "idle_leave"), (None,))}
+    "waited": (None, TEXT_POINTER, TEXT_POINTER, U64),
+    **dict.fromkeys(("leave", "idle_enter", "idle_leave", "loop_enter", "loop_leave"), (None,))}
 
 
 class Mismatch(Exception):
@@ -119,6 +122,7 @@ class Profile:
             raise OSError(self.library.chroprof_result_text(result).decode())
         self.thread = threading.get_ident()
         self.waits = False
+        self.inside = []               # of each step that runs: which loop it has inside
         self.sites = {}
         self.collected = collections.deque()   # ids of tasks that nobody will finish
         self.collection = self.site("(garbage collection)", "", 0)
@@ -148,6 +152,21 @@ class Profile:
         ticks = 1 << 30
         return self.now() - int(ago * 1e9 * ticks / self.to_ns(ticks))
 
+    def wait(self, timeout):
+        """A loop waits now; what is to be called when it has."""
+        if self.inside and self.inside[-1] is not LOOP:
+            self.inside[-1], since = ALONE, self.now()
+            return lambda: timeout != 0 and self.waited(b"select", None, since)
+        nested = bool(self.inside)
+        if nested:
+            self.loop_enter()
+        self.idle_enter()
+        return self._end_nested if nested else self.idle_leave
+
+    def _end_nested(self):
+        self.idle_leave()
+        self.loop_leave()
+
     def close(self):
         """Lets a file go; what it held until now stays in it."""
         gc.callbacks.remove(self._on_collection)
@@ -171,6 +190,9 @@ class Profile:
         return list(rows)
 
 
+NONE, ALONE, LOOP = range(3)   # a loop inside a step: there is none; no task has run in it; one has
+
+
 class Steps(collections.abc.Coroutine):
     """A coroutine whose steps are the slices of a future."""
     ids = itertools.count(1)       # not addresses, which are used again before the loop hears
@@ -190,6 +212,11 @@ class Steps(collections.abc.Coroutine):
         profile = self.loop.profile
         if profile is None:
             return go(*values)
+        nested = bool(profile.inside) and profile.inside[-1] is not NONE
+        if nested:                     # what it does is not the outer task's
+            profile.inside[-1] = LOOP
+            profile.loop_enter()
+        profile.inside.append(NONE)
         if self.known is profile:
             profile.running(self.id)
         else:                          # it is older than the profile
@@ -208,7 +235,10 @@ class Steps(collections.abc.Coroutine):
             raise
         finally:
             self.over = end is not profile.paused
+            profile.inside.pop()
             end(self.id)
+            if nested:
+                profile.loop_leave()
 
     def send(self, value):
         return self.step(self.coroutine.send, value)
@@ -239,11 +269,11 @@ class Waits(selectors.DefaultSelector):
             profile.cancelled(profile.collected.popleft())
         profile.waits = True
         self.loop.began = self.loop.time()
-        profile.idle_enter()
+        end = profile.wait(timeout)
         try:
             return super().select(timeout)
         finally:
-            profile.idle_leave()
+            end()
             profile.waits = False
 
 
