@@ -78,6 +78,61 @@ static bool chroprof__take_lock(int file, int which)
     return chroprof__lock(file, r) >= 0;
 }
 
+/* Memory for a block, a new file's or no file's, and the page of its front before it: the system
+ * wipes that in a forked child where it can. NULL and errno. */
+static void *chroprof__new_mapping(int file, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int flags = MAP_PRIVATE, zeros = -1;
+#ifdef MAP_ANONYMOUS
+    flags |= MAP_ANONYMOUS;
+#else
+    zeros = open("/dev/zero", O_RDWR | CHROPROF__CLOEXEC);
+#endif
+    void *all = mmap(NULL, page + size, PROT_READ | PROT_WRITE, flags, zeros, 0);
+    if (zeros >= 0)
+        close(zeros);
+    if (all == MAP_FAILED)
+        return NULL;
+    char *block = (char *)all + page;
+    if (file >= 0 && mmap(block, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+                         MAP_FAILED) {
+        int error = errno;
+        munmap(all, page + size);
+        errno = error;
+        return NULL;
+    }
+#ifdef CHROPROF__FORKS
+    (void)madvise(all, page, MADV_WIPEONFORK);
+#endif
+    return block;
+}
+
+static void chroprof__unmap_block(void *block, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap((char *)block - page, page + size);
+}
+
+/* What a call looks at and writes, in memory of its own: a caller may have a small stack. NULL and
+ * errno. */
+typedef struct chroprof__map_room {
+    chroprof__core core;                    /* of a file that is there */
+    char made[CHROPROF__PATH_BYTES], prev[CHROPROF__PATH_BYTES];
+} chroprof__map_room;
+
+static chroprof__map_room *chroprof__new_map_room(void)
+{
+    return (chroprof__map_room *)chroprof__new_mapping(-1, sizeof(chroprof__map_room));
+}
+
+static void chroprof__drop_map_room(chroprof__map_room *room)
+{
+    int error = errno;
+    chroprof__unmap_block(room, sizeof(*room));
+    errno = error;
+}
+
 /* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */
 static void *chroprof__hold_file(const char *made)
 {
@@ -120,18 +175,17 @@ static bool chroprof__is_owned(int file, const chroprof__core *c)
 }
 
 /* Who owns this file? OK: nobody any more. Of another layout only the lock is known. */
-static chroprof_result chroprof__judge_file(int file)
+static chroprof_result chroprof__judge_file(int file, chroprof__core *core)
 {
-    chroprof__core core;
-    ssize_t count = read(file, &core, sizeof(core));
+    ssize_t count = read(file, core, sizeof(*core));
     if (count < 0)
         return CHROPROF_ERR_FILE;
-    if (count != (ssize_t)sizeof(core) || core.form.magic != CHROPROF__MAGIC)
+    if (count != (ssize_t)sizeof(*core) || core->form.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
-    if (core.form.layout != CHROPROF__LAYOUT || core.form.core_bytes != sizeof(core))
+    if (core->form.layout != CHROPROF__LAYOUT || core->form.core_bytes != sizeof(*core))
         return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == F_WRLCK ? CHROPROF_ERR_OWNED
                                                                          : CHROPROF_ERR_VERSION;
-    return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
+    return chroprof__is_owned(file, core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
 }
 
 /* For reading; a pipe must not hold us. */
@@ -151,15 +205,27 @@ static chroprof_result chroprof__unless_gone(const char *path)
     return error == ENOENT && !link ? CHROPROF_OK : CHROPROF_ERR_FILE;
 }
 
-CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
+static chroprof_result chroprof__owner_of_file(const char *path, chroprof__map_room *room)
 {
-    int file = path ? chroprof__open_there(path) : -1;
+    int file = chroprof__open_there(path);
     if (file < 0)
-        return path ? CHROPROF_ERR_FILE : CHROPROF_ERR_ARGUMENT;
-    chroprof_result result = chroprof__judge_file(file);
+        return CHROPROF_ERR_FILE;
+    chroprof_result result = chroprof__judge_file(file, &room->core);
     int error = errno;
     close(file);
     errno = error;
+    return result;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
+{
+    if (!path)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__map_room *room = chroprof__new_map_room();
+    if (!room)
+        return CHROPROF_ERR_FILE;
+    chroprof_result result = chroprof__owner_of_file(path, room);
+    chroprof__drop_map_room(room);
     return result;
 }
 
@@ -170,71 +236,72 @@ static bool chroprof__is_left(chroprof_result result)
 }
 
 /* Makes room for a dead program's file: what is at PATH.prev goes if it is one as well. */
-static chroprof_result chroprof__clear_prev(const char *prev)
+static chroprof_result chroprof__clear_prev(chroprof__map_room *room)
 {
-    chroprof_result result = chroprof_file_owner(prev);
+    chroprof_result result = chroprof__owner_of_file(room->prev, room);
     if (result == CHROPROF_ERR_FILE)
-        result = chroprof__unless_gone(prev);
+        result = chroprof__unless_gone(room->prev);
     else if (chroprof__is_left(result))
-        (void)unlink(prev);                 /* if they are one file, rename would do nothing */
+        (void)unlink(room->prev);                 /* if they are one file, rename would do nothing */
     return chroprof__is_left(result) ? CHROPROF_OK : CHROPROF_ERR_PREVIOUS;
 }
 
 /* Moves a dead program's file to PATH.prev, if it is still the one at path. */
-static chroprof_result chroprof__move_judged(int file, const char *path)
+static chroprof_result chroprof__move_judged(int file, const char *path,
+                                             chroprof__map_room *room)
 {
-    char prev[CHROPROF__PATH_BYTES];
     struct stat judged, there;
-    (void)snprintf(prev, sizeof(prev), "%s.prev", path);        /* shorter than the new file's */
+    (void)snprintf(room->prev, sizeof(room->prev), "%s.prev", path);    /* shorter than made */
     if (fstat(file, &judged) != 0)
         return CHROPROF_ERR_FILE;
     if (stat(path, &there) != 0)
         return chroprof__unless_gone(path);
     if (there.st_ino != judged.st_ino || there.st_dev != judged.st_dev)
         return CHROPROF_OK;                 /* gone, and another one is there */
-    chroprof_result result = chroprof__clear_prev(prev);
+    chroprof_result result = chroprof__clear_prev(room);
     if (result != CHROPROF_OK)
         return result;
-    return rename(path, prev) == 0 ? CHROPROF_OK : chroprof__unless_gone(path);
+    return rename(path, room->prev) == 0 ? CHROPROF_OK : chroprof__unless_gone(path);
 }
 
 /* Who holds the mover's lock is the only one to move it. Where that can't be had (no right to
  * write, no such locks, a reader's lock), a program may move what another has made in the same
  * moment: that goes on in PATH.prev. */
-static chroprof_result chroprof__move_file(int file, const char *path)
+static chroprof_result chroprof__move_file(int file, const char *path,
+                                           chroprof__map_room *room)
 {
     chroprof_result result = CHROPROF_ERR_OWNED;        /* another program was faster */
     int lock = open(path, O_RDWR | CHROPROF__CLOEXEC | O_NONBLOCK);
     if (lock < 0 || chroprof__take_lock(lock, CHROPROF__LOCK_MOVER) ||
         chroprof__ask_lock(lock, CHROPROF__LOCK_MOVER) != F_WRLCK)
-        result = chroprof__move_judged(file, path);
+        result = chroprof__move_judged(file, path, room);
     if (lock >= 0)
         close(lock);
     return result;
 }
 
 /* Takes the file of a dead program out of the way. */
-static chroprof_result chroprof__set_aside(const char *path)
+static chroprof_result chroprof__set_aside(const char *path, chroprof__map_room *room)
 {
     int file = chroprof__open_there(path);
     if (file < 0)
         return chroprof__unless_gone(path);
-    chroprof_result result = chroprof__judge_file(file);
+    chroprof_result result = chroprof__judge_file(file, &room->core);
     if (chroprof__is_left(result))
-        result = chroprof__move_file(file, path);
+        result = chroprof__move_file(file, path, room);
     close(file);
     return result;
 }
 
 /* Gives a finished file its name. */
-static chroprof_result chroprof__publish(const char *made, const char *path)
+static chroprof_result chroprof__publish(const char *path, chroprof__map_room *room)
 {
     for (int tries = 0; tries < 8; tries++) {
-        if (link(made, path) == 0)
+        if (link(room->made, path) == 0)
             return CHROPROF_OK;
         if (errno != EEXIST)
             return CHROPROF_ERR_FILE;
-        chroprof_result result = chroprof__set_aside(path);
+        chroprof_result result = chroprof__set_aside(path, room);
         if (result != CHROPROF_OK)
             return result;
     }
@@ -260,42 +327,6 @@ static int chroprof__reserve(int file, size_t size)
 #else
     return posix_fallocate(file, 0, (off_t)size);
 #endif
-}
-
-/* Memory for a block, a new file's or no file's, and the page of its front before it: the system
- * wipes that in a forked child where it can. NULL and errno. */
-static void *chroprof__new_mapping(int file, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int flags = MAP_PRIVATE, zeros = -1;
-#ifdef MAP_ANONYMOUS
-    flags |= MAP_ANONYMOUS;
-#else
-    zeros = open("/dev/zero", O_RDWR | CHROPROF__CLOEXEC);
-#endif
-    void *all = mmap(NULL, page + size, PROT_READ | PROT_WRITE, flags, zeros, 0);
-    if (zeros >= 0)
-        close(zeros);
-    if (all == MAP_FAILED)
-        return NULL;
-    char *block = (char *)all + page;
-    if (file >= 0 && mmap(block, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
-                         MAP_FAILED) {
-        int error = errno;
-        munmap(all, page + size);
-        errno = error;
-        return NULL;
-    }
-#ifdef CHROPROF__FORKS
-    (void)madvise(all, page, MADV_WIPEONFORK);
-#endif
-    return block;
-}
-
-static void chroprof__unmap_block(void *block, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap((char *)block - page, page + size);
 }
 
 static chroprof_result chroprof__init_mapped(chroprof *p, void *block, size_t size,
@@ -368,15 +399,10 @@ static chroprof_result chroprof__keep_mapping(chroprof *p, void *block, size_t s
     return CHROPROF_OK;
 }
 
-static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t size,
-                                          const chroprof_options *options)
+static chroprof_result chroprof__map_in(chroprof *p, const char *path, size_t size,
+                                        const chroprof_options *options, chroprof__map_room *room)
 {
-    char made[CHROPROF__PATH_BYTES];
-    if (!p || !path)
-        return CHROPROF_ERR_ARGUMENT;
-    size = size ? size : chroprof_memory_size(options);
-    if (size == 0)
-        return CHROPROF_ERR_LIMIT;
+    char *made = room->made;
     void *memory = chroprof__make_file(made, path, size);
     if (!memory)
         return CHROPROF_ERR_FILE;
@@ -384,7 +410,7 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     chroprof_result result = chroprof__init_mapped(p, memory, size, options);
     if (result == CHROPROF_OK) {
         p->core->file.in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
-        result = chroprof__publish(made, path);
+        result = chroprof__publish(path, room);
     }
     if (result == CHROPROF_OK)
         chroprof__map_by_name(memory, size, made, path);
@@ -392,6 +418,22 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     unlink(made);
     result = chroprof__keep_mapping(p, memory, size, hold, result);
     errno = error;
+    return result;
+}
+
+static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t size,
+                                          const chroprof_options *options)
+{
+    if (!p || !path)
+        return CHROPROF_ERR_ARGUMENT;
+    size = size ? size : chroprof_memory_size(options);
+    if (size == 0)
+        return CHROPROF_ERR_LIMIT;
+    chroprof__map_room *room = chroprof__new_map_room();
+    if (!room)
+        return CHROPROF_ERR_FILE;
+    chroprof_result result = chroprof__map_in(p, path, size, options, room);
+    chroprof__drop_map_room(room);
     return result;
 }
 

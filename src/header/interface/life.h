@@ -103,7 +103,8 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
  * reserved, so you notice a full disk or a limit on file sizes (RLIMIT_FSIZE) here, not later. On
  * an error no file is left, and p is as after a failed chroprof_init. After fork the child's handle
  * is like a zeroed one until it calls chroprof_fork_child, at no cost to events. (Linux. Elsewhere
- * the child must not use the profile.) Needs hard links. Otherwise as chroprof_init. */
+ * the child must not use the profile.) Needs hard links. Takes 8 KiB of stack, as do the calls
+ * below; what they need beside it they map for themselves. Otherwise as chroprof_init. */
 CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                           const chroprof_options *options);
 

@@ -190,8 +190,8 @@ MEMORY
  guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
  Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
- merge 7, map 22, text 24, JSON 17, folded 3, Prometheus 22, pprof 4. Compiled without
- optimization: events and folded 4. With CHROPROF_NO_STDIO: Prometheus 5.
+ merge 7, map 8, text 24, JSON 17, folded 5, Prometheus 22, pprof 4. Compiled without
+ optimization: events 14, folded, map and pprof 12, JSON 22. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
 
