@@ -180,6 +180,18 @@ if $CC -O2 -g -fPIC -shared -DPLUGIN -o "$guarded.so" tests/run_guarded.c 2>"$sc
     done
 else fail guarded "$(head -n 1 "$scratch/log")"; fi
 
+# small stacks live, and a signal that the sampler has does what it does without
+if built_stacks=$($CC -O1 -g -Wl,-z,now -o "$scratch/stacks" tests/run_stacks.c -pthread 2>&1); then
+    for what in first thread later low alternate raised sent ignored; do
+        plain "$scratch/stacks" $what
+        profiled "$scratch/stacks" $what
+        alike "stacks_$what"
+        [ "${QUICK-}" != 1 ] || continue
+        profiled --wall "$scratch/stacks" $what
+        alike "stacks_$what-wall"
+    done
+else fail stacks "$built_stacks"; fi
+
 # code that the program made itself has the names that it left for perf
 plain "$loops" made "$scratch/number"
 rm -f "/tmp/perf-$(cat "$scratch/number").map"

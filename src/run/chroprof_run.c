@@ -20,6 +20,7 @@
 #include "run.h"
 #include "next.h"
 #include "seats.h"
+#include "stacks.h"
 #include "futures.h"
 #include "signals.h"
 #include "loops.h"

@@ -23,6 +23,7 @@ static struct {
     int (*accept)(int, struct sockaddr *, socklen_t *);
     int (*accept4)(int, struct sockaddr *, socklen_t *, int);
     set_action *sigaction;
+    int (*sigaltstack)(const stack_t *, stack_t *);
     signal_handler (*signal)(int, signal_handler);
     int (*sigprocmask)(int, const sigset_t *, sigset_t *);
     int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
@@ -86,6 +87,7 @@ static void find_functions(void)
     find_function(&next.accept, "accept");
     find_function(&next.accept4, "accept4");
     find_function(&next.sigaction, "sigaction");
+    find_function(&next.sigaltstack, "sigaltstack");
     find_function(&next.signal, "signal");
     find_function(&next.sigprocmask, "sigprocmask");
     find_function(&next.pthread_sigmask, "pthread_sigmask");

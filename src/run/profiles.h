@@ -7,6 +7,7 @@
 #include "next.h"
 #include "seats.h"
 #include "futures.h"
+#include "stacks.h"
 #include "signals.h"
 #include "loops.h"
 #include "spins.h"
@@ -124,7 +125,7 @@ static chroprof_result map_profile(seat *s)
     return spare != NULL ? chroprof_init(&s->profile, spare, PROFILE_BYTES, &options) : result;
 }
 
-/* Starting a profile takes 22 KiB of the stack; threads may have less. */
+/* Whether samples have room on the stack of this thread, if they can't be taken on another one. */
 static bool has_stack(void)
 {
     pthread_attr_t attributes;
@@ -175,8 +176,16 @@ static void leave_call(seat *s)
 /* In registered.h: what began before the profile. */
 static void tell_early_futures(seat *s);
 
-static bool begin_profile(seat *s)
+typedef struct beginning {
+    seat *s;
+    uintptr_t stack;           /* of the wait that it is for */
+    bool done;
+} beginning;
+
+static void begin_aside(void *argument)
 {
+    beginning *b = (beginning *)argument;
+    seat *s = b->s;
     chroprof_result result;
     take_call(s);
     s->busy = true;
@@ -190,7 +199,7 @@ static bool begin_profile(seat *s)
     s->no_files = false;
     s->depth = 0;
     clear_futures(s);
-    begin_loops(s, (uintptr_t)__builtin_frame_address(0));
+    begin_loops(s, b->stack);
     errno = 0;
     result = map_profile(s);
     if (result == CHROPROF_OK) {
@@ -213,7 +222,15 @@ static bool begin_profile(seat *s)
         board->refused_error = errno;
     }
     s->busy = false;
-    return result == CHROPROF_OK;
+    b->done = result == CHROPROF_OK;
+}
+
+static bool begin_profile(seat *s)
+{
+    beginning b = { s, (uintptr_t)__builtin_frame_address(0), false };
+    make_stacks(s);
+    aside(s, begin_aside, &b);
+    return b.done;
 }
 
 typedef struct seat_part {
@@ -265,6 +282,11 @@ static void leave_seat(seat *s)
     __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 }
 
+static void end_loops_aside(void *of)
+{
+    end_loops((seat *)of);
+}
+
 /* exit() was called, or main has returned: before the destructors, and before most of what the program
  * wants to be called then. */
 static void exit_begins(void)
@@ -272,7 +294,7 @@ static void exit_begins(void)
     seat *s = own;
     if (s != NULL && !s->busy && !s->exits && is_awake() && s->generation == generation) {
         s->busy = true;
-        end_loops(s);
+        aside(s, end_loops_aside, s);
         s->busy = false;
     }
 }
@@ -416,20 +438,10 @@ static uint64_t weight_of(const seat *s)
                                               : t.elapsed_ns - t.idle_ns;
 }
 
-static void end_profile(void *of)
+static void end_aside(void *of)
 {
     uint64_t weight;
     seat *s = (seat *)of;
-    if (once != NULL) {
-        end_once(once);
-        return;
-    }
-    excluded = true;
-    own = NULL;
-    if (s->busy || s->generation != generation || !is_awake()) {
-        return;
-    }
-    s->busy = true;
     if (!s->exits) {
         end_loops(s);
     }
@@ -447,7 +459,25 @@ static void end_profile(void *of)
     clear_futures(s);
     leave_call(s);
     s->busy = false;
-    leave_seat(s);
+}
+
+static void end_profile(void *of)
+{
+    seat *s = (seat *)of;
+    if (once != NULL) {
+        end_once(once);
+        return;
+    }
+    excluded = true;
+    own = NULL;
+    if (s->busy || s->generation != generation || !is_awake()) {
+        return;
+    }
+    s->busy = true;
+    aside(s, end_aside, s);
+    if (!s->busy) {
+        leave_seat(s);
+    }
 }
 
 /* A forked child that is not watched waits like a loop. */

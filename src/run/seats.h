@@ -67,6 +67,7 @@ typedef struct seat {
     uint32_t left;             /* futures that ended where nobody could tell; atomic */
     uint32_t left_seen;        /* of these */
     unwind_thread unwind;
+    char *stacks;              /* of this library (stacks.h); NULL: it has none */
 } seat;
 
 /* Seats come in parts. The first is there at once; few programs need a second one. */
@@ -86,6 +87,7 @@ static __thread seat *own __attribute__((__tls_model__("initial-exec")));
 static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
 static __thread bool is_main __attribute__((__tls_model__("initial-exec")));
 static __thread board_once *once __attribute__((__tls_model__("initial-exec")));
+static __thread bool asks __attribute__((__tls_model__("initial-exec")));   /* the header does */
 static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
 
 /* 1 in a process that is watched. The system wipes its page in a forked child. */

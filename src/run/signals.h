@@ -6,6 +6,7 @@
 #include "run.h"
 #include "next.h"
 #include "seats.h"
+#include "stacks.h"
 
 /* >>sampler: one signal for each thread, of the real-time signals that programs use last; where
  * there are no more, threads share them. A timer signals its own thread alone. */
@@ -13,7 +14,6 @@
 static void (*timer_handler)(int, siginfo_t *, void *);
 static uint32_t signals_held;  /* 1: a thread begins or ends its sampling */
 static __thread bool sampled __attribute__((__tls_model__("initial-exec")));
-static __thread bool asks __attribute__((__tls_model__("initial-exec")));   /* the header does */
 
 static void hold_signals(void)
 {
@@ -61,12 +61,55 @@ static bool cuts_call(const ucontext_t *context)
 #endif
 }
 
+/* Signals of ours that the program ignores, by its own word; bit N - 1: signal N. */
+static uint64_t ignored;       /* atomic */
+
+static uint64_t bit_of(int number)
+{
+    return number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
+}
+
+static bool ignores(int number)
+{
+    return (__atomic_load_n(&ignored, __ATOMIC_RELAXED) & bit_of(number)) != 0;
+}
+
+static void note_ignored(int number, bool now)
+{
+    if (now) {
+        (void)__atomic_fetch_or(&ignored, bit_of(number), __ATOMIC_RELAXED);
+    } else {
+        (void)__atomic_fetch_and(&ignored, ~bit_of(number), __ATOMIC_RELAXED);
+    }
+}
+
+/* Somebody has sent a signal of ours, for which the program has no handler: it ends, as it would
+ * without this library. */
+static void end_by(int number)
+{
+    struct sigaction action;
+    sigset_t one;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)next.sigaction(number, &action, NULL);
+    (void)raise(number);
+    (void)next.pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
 /* Counts the timer signals that cut a system call short, which a wait must not take for a signal of
  * the program. That can come only afterwards. A timer signal may come late, while others use its
  * signal. */
 static void on_timer(int number, siginfo_t *info, void *context)
 {
     bool cut = own != NULL && cuts_call((const ucontext_t *)context);
+    if (info->si_code != SI_TIMER) {
+        if (!ignores(number) && (own == NULL || !own->hides)) {
+            end_by(number);
+        }
+        return;
+    }
     if (sampled) {
         timer_handler(number, info, context);
     }
@@ -126,7 +169,12 @@ static void change_mask(int how, int number)
 static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *options)
 {
     chroprof_result result;
+    struct sigaction action;
     sigset_t blocked;
+    if (seat_of_signal(options->signal) == NULL &&
+        next.sigaction(options->signal, NULL, &action) == 0) {
+        note_ignored(options->signal, action.sa_handler == SIG_IGN);
+    }
     s->hides = next.pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && holds_all(&blocked);
     if (s->hides) {
         change_mask(SIG_UNBLOCK, options->signal);
@@ -145,7 +193,7 @@ static bool can_share(int number)
     struct sigaction action;
     stack_t stack;
     return next.sigaction(number, NULL, &action) == 0 && sigaltstack(NULL, &stack) == 0 &&
-           ((action.sa_flags & SA_ONSTACK) == 0 || (stack.ss_flags & SS_DISABLE) != 0);
+           ((action.sa_flags & SA_ONSTACK) == 0 || lent || (stack.ss_flags & SS_DISABLE) != 0);
 }
 
 /* Each seat begins at a number of its own, so that threads which start at once don't meet. */
@@ -181,6 +229,7 @@ static void begin_sampling(seat *s)
     }
     hold_signals();
     sampled = asks = true;
+    lend_stack(s);
     result = find_signal(s, &options, false);
     if (result == CHROPROF_ERR_SAMPLER_SIGNAL) {
         result = find_signal(s, &options, true);
@@ -193,6 +242,7 @@ static void begin_sampling(seat *s)
         }
         s->signal = options.signal;
     } else {
+        take_back_stack(s);
         note(&board->unsampled);
         board->unsampled_why = (int32_t)result;
     }
@@ -211,6 +261,10 @@ static void end_sampling(seat *s)
     sampled = false;
     asks = true;
     chroprof_sampler_stop(&s->profile);
+    if (number != 0 && seat_of_signal(number) == NULL && ignores(number)) {
+        (void)next.signal(number, SIG_IGN);
+    }
+    take_back_stack(s);
     asks = false;
     release_signals();
 }
@@ -243,8 +297,12 @@ static bool is_handler(signal_handler handler)
 static bool may_set_signal(int number, bool sets, signal_handler handler)
 {
     seat *s = seat_of_signal(number);
-    if (s == NULL || asks || !sets || !is_handler(handler)) {
+    if (s == NULL || asks || !sets) {
         return s == NULL;
+    }
+    note_ignored(number, handler == SIG_IGN);
+    if (!is_handler(handler)) {
+        return false;
     }
     if (is_awake()) {
         give_up_signal(number);
@@ -261,7 +319,7 @@ static bool may_set_signal(int number, bool sets, signal_handler handler)
 static int set_open_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     static uint64_t opened;                /* atomic; bit N - 1: signal N's handler */
-    const uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
+    const uint64_t bit = bit_of(number);
     const bool opens = action != NULL && is_awake() && holds_all(&action->sa_mask);
     const bool were = (__atomic_load_n(&opened, __ATOMIC_RELAXED) & bit) != 0;
     struct sigaction copy;
@@ -286,24 +344,28 @@ static int set_open_action(int number, const struct sigaction *action, struct si
 
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
+    signal_handler before;
     if (next.sigaction == NULL) {
         find_function(&next.sigaction, "sigaction");
     }
+    before = ignores(number) ? SIG_IGN : SIG_DFL;
     if (may_set_signal(number, action != NULL, action != NULL ? action->sa_handler : SIG_DFL)) {
         return asks ? next.sigaction(number, action, old) : set_open_action(number, action, old);
     }
     if (old != NULL) {
-        memset(old, 0, sizeof *old);        /* SIG_DFL */
+        memset(old, 0, sizeof *old);
+        old->sa_handler = before;
     }
     return 0;
 }
 
 EXPORT signal_handler signal(int number, signal_handler handler)
 {
+    const signal_handler before = ignores(number) ? SIG_IGN : SIG_DFL;
     if (next.signal == NULL) {
         find_function(&next.signal, "signal");
     }
-    return may_set_signal(number, true, handler) ? next.signal(number, handler) : SIG_DFL;
+    return may_set_signal(number, true, handler) ? next.signal(number, handler) : before;
 }
 
 /* A set of signals that the program blocks or waits for, without ours if it means all: then `copy`.

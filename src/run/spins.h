@@ -6,6 +6,7 @@
 #include "run.h"
 #include "next.h"
 #include "seats.h"
+#include "stacks.h"
 
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -36,14 +37,21 @@ static bool note_cpu(seat *s)
 static void add_text(char *to, size_t size, const char *text)
 {
     size_t used = strlen(to);
-    (void)snprintf(to + used, size - used, "%s", text);
+    size_t length = strnlen(text, size - used - 1);
+    memcpy(to + used, text, length);
+    to[used + length] = '\0';
 }
 
-static void add_number(char *to, size_t size, long number)
+static void add_number(char *to, size_t size, int number)
 {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%ld", number);
-    add_text(to, size, text);
+    char text[16];
+    char *at = text + sizeof text - 1;
+    *at = '\0';
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    add_text(to, size, at);
 }
 
 /* The bits of poll and epoll are the same. */
@@ -118,7 +126,7 @@ static void add_file(char *to, size_t size, int file)
 }
 
 /* The file that an epoll watches with this data, and the events it was asked for. -1: not one. */
-static int watched_file(int epoll, uint64_t data, uint32_t *asked)
+static int find_watched(int epoll, uint64_t data, uint32_t *asked)
 {
     char path[40] = "/proc/self/fdinfo/";
     char text[4096];
@@ -146,6 +154,27 @@ static int watched_file(int epoll, uint64_t data, uint32_t *asked)
         }
     }
     return found;
+}
+
+typedef struct watched_look {
+    int epoll, found;
+    uint64_t data;
+    uint32_t *asked;
+} watched_look;
+
+static void watched_aside(void *argument)
+{
+    watched_look *l = (watched_look *)argument;
+    l->found = find_watched(l->epoll, l->data, l->asked);
+}
+
+static int watched_file(seat *s, int epoll, uint64_t data, uint32_t *asked)
+{
+    watched_look l = { epoll, -1, data, asked };
+    s->busy = true;
+    aside(s, watched_aside, &l);
+    s->busy = false;
+    return l.found;
 }
 
 /* How much lies there to be read; -1: that is not known, as of a listening socket. */
@@ -206,9 +235,10 @@ static void tell_nothing_ready(seat *s, int result, int error)
 {
     char text[96] = "a timeout of 0";
     if (result < 0 && error == EINTR) {
-        (void)snprintf(text, sizeof text, "signals");
+        memcpy(text, "signals", sizeof "signals");
     } else if (result < 0) {
-        (void)snprintf(text, sizeof text, "an error of the wait, %d", error);
+        memcpy(text, "an error of the wait, ", sizeof "an error of the wait, ");
+        add_number(text, sizeof text, error);
     }
     chroprof_kept_awake(&s->profile, text);
 }
@@ -223,7 +253,7 @@ static void tell_epoll(seat *s, int epoll, const struct epoll_event *events, int
         return;
     }
     memcpy(&first, events, sizeof first);
-    file = watched_file(epoll, first.data.u64, &asked);
+    file = watched_file(s, epoll, first.data.u64, &asked);
     if (file < 0 && s->no_files && is_ready(s->refused, POLLIN)) {
         file = s->refused;                  /* without files nobody can ask the epoll */
     }

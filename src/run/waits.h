@@ -114,6 +114,34 @@ static inline __attribute__((__always_inline__)) bool is_plain(const seat *s, ui
            __atomic_load_n(&s->left, __ATOMIC_RELAXED) == s->left_seen;
 }
 
+/* A wait that is not plain. */
+typedef struct other_wait {
+    seat *s;
+    uintptr_t stack, back;
+    bool looks;
+} other_wait;
+
+static void begin_wait_aside(void *argument)
+{
+    const other_wait *o = (const other_wait *)argument;
+    seat *s = o->s;
+    s->looks = o->looks;
+    s->kind = begin_kind(s, o->stack, o->back, o->looks);
+    if (s->kind == OWN_WAIT && !s->inside) {
+        unwind_wait(&s->unwind, o->stack, o->back);
+    }
+    if (s->kind == OWN_WAIT || s->kind == KEPT_WAIT) {
+        s->plain_back = s->kind == OWN_WAIT && !s->inside && s->suspect_waits == 0 ? o->back : 0;
+    }
+    s->stack = o->stack;
+    s->waits = s->kind != NO_WAIT;
+    s->call->inside = s->kind == NO_WAIT ? INSIDE_NONE
+                      : s->kind == TASK_WAIT ? INSIDE_TASK_WAIT : INSIDE_WAIT;
+    if (s->suspect_waits != 0) {
+        confirm_spin(s);
+    }
+}
+
 static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintptr_t stack,
                                                             uintptr_t back, bool looks)
 {
@@ -122,22 +150,9 @@ static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintpt
     s = seat_of_wait(stack);
     wait_from_now(w);
     if (s != NULL) {
+        other_wait o = { s, stack, back, looks };
         s->busy = true;
-        s->looks = looks;
-        s->kind = begin_kind(s, stack, back, looks);
-        if (s->kind == OWN_WAIT && !s->inside) {
-            unwind_wait(&s->unwind, stack, back);
-        }
-        if (s->kind == OWN_WAIT || s->kind == KEPT_WAIT) {
-            s->plain_back = s->kind == OWN_WAIT && !s->inside && s->suspect_waits == 0 ? back : 0;
-        }
-        s->stack = stack;
-        s->waits = s->kind != NO_WAIT;
-        s->call->inside = s->kind == NO_WAIT ? INSIDE_NONE
-                          : s->kind == TASK_WAIT ? INSIDE_TASK_WAIT : INSIDE_WAIT;
-        if (s->suspect_waits != 0) {
-            confirm_spin(s);
-        }
+        aside(s, begin_wait_aside, &o);
         s->busy = false;
     }
     errno = w->error;
