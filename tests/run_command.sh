@@ -728,7 +728,7 @@ chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll
 execve execvp execvpe fexecve getaddrinfo gethostbyaddr gethostbyname \
 getnameinfo longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
 pthread_cond_clockwait pthread_cond_timedwait pthread_cond_wait pthread_sigmask select sem_clockwait sem_timedwait sem_wait semop semtimedop \
-seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigsuspend \
+seteuid setresuid setreuid setuid sigaction sigaltstack siglongjmp signal signalfd sigprocmask sigsuspend \
 sigtimedwait sigwait sigwaitinfo sleep syscall usleep "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
     for loop in libevent libuv libev glib systemd; do
