@@ -293,6 +293,11 @@ if $CC -O2 -shared -fPIC -DNOTIFIER -o "$scratch/libnotifier.so" tests/run_plugi
     else says condition 'on_slow_timer blocked the loop of'; fi
     kill $program
     wait $program
+    started plugins made 300            # a call of code that the program has made is in on_slow_timer
+    attached_until 'on_slow_timer blocked the loop of .*in match_pattern'
+    says made_code 'on_slow_timer blocked the loop of .*in match_pattern'
+    kill $program
+    wait $program
     started plugins datagram 300
     attached --for 2s
     if grep -q 'hangs\|sleeps in one call\|blocked the loop' "$scratch/err"; then

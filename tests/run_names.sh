@@ -323,8 +323,8 @@ if $CC -w -O1 -g -o "$scratch/many" "$scratch/many.c" -L"$scratch" $libraries \
     says many_libraries "*in hold_$most library.c:[0-9]*"
 else skip many_libraries "$(head -n 1 "$scratch/log")"; fi
 
-# a plugin that the program loads before its first wait: in its first stall, who called it; and a loop
-# that waits at a condition, as Tcl's does
+# a plugin that the program loads before its first wait: in its first stall, who called it; a loop
+# that waits at a condition, as Tcl's does; and code that the program has made
 if $CC -O2 -shared -fPIC -DPLUGIN -o "$scratch/plugin.so" tests/run_plugins.c 2>"$scratch/log" &&
     $CC -O2 -shared -fPIC -DNOTIFIER -o "$scratch/libnotifier.so" tests/run_plugins.c -pthread 2>"$scratch/log" &&
     $CC -O2 -g -o "$scratch/plugins" tests/run_plugins.c -L"$scratch" -lnotifier -Wl,-rpath,"$scratch" -ldl \
@@ -335,5 +335,7 @@ if $CC -O2 -shared -fPIC -DPLUGIN -o "$scratch/plugin.so" tests/run_plugins.c 2>
     says condition "*in on_slow_timer run_plugins.c:[0-9]*"
     not_a_lock() { ! said "off CPU (a lock)"; }
     if holds not_a_lock; then ok condition_is_idle; else fail condition_is_idle "$first"; fi
+    profiled "$scratch/plugins" made
+    says made_code "*in on_slow_timer run_plugins.c:[0-9]*"
 else skip plugins "$(head -n 1 "$scratch/log")"; fi
 finish

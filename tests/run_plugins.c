@@ -4,6 +4,7 @@
  *     cc -DPLUGIN ...                   one that the program loads before its first wait
  *     run_plugins condition [SECONDS]   its loop waits in the first one
  *     run_plugins plugin FILE           its loop waits in poll, and calls the second one once
+ *     run_plugins made [SECONDS]        calls code that it has made, as regular expressions are
  *     run_plugins datagram SECONDS      waits for datagrams, in recv, until it is killed */
 
 #define _GNU_SOURCE
@@ -11,9 +12,11 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -87,14 +90,42 @@ static __attribute__((__noinline__)) void on_slow_timer(slow_call *plugin)
     __asm__ volatile("");
 }
 
-static int run_condition(time_t end)
+/* Without tables, and without a frame pointer: that register counts down. */
+static __attribute__((__noinline__)) void match_pattern(void (*done)(void))
+{
+    static const unsigned char code[] = { 0x55, 0x53, 0x48, 0x83, 0xEC, 0x18, 0x48,
+                                          0x89, 0xFD, 0x48, 0xFF, 0xCD, 0x75, 0xFB,
+                                          0x48, 0x83, 0xC4, 0x18, 0x5B, 0x5D, 0xC3 };
+    void *made =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*count_down)(unsigned long);
+    if (made != MAP_FAILED && sizeof(void *) == 8) {
+        memcpy(made, code, sizeof code);
+        memcpy(&count_down, &made, sizeof made);
+        for (int i = 0; i < 100; i++) {
+#ifdef __x86_64__
+            count_down(5000000);
+#else
+            compute(3);
+#endif
+        }
+        (void)munmap(made, 4096);
+    }
+    done();
+}
+
+static int run_loop(time_t end, bool condition)
 {
     (void)printf("ready\n");
     (void)fflush(stdout);
-    for (int i = 0; i < 20 || time(NULL) < end; i++) {
-        (void)Tcl_DoOneEvent(0);
+    for (int i = 0; i < 10 || time(NULL) < end; i++) {
+        if (condition) {
+            (void)Tcl_DoOneEvent(0);
+        } else {
+            (void)poll(NULL, 0, 100);
+        }
         if (i % 5 == 3) {
-            on_slow_timer(NULL);
+            on_slow_timer(condition ? NULL : match_pattern);
         }
     }
     return 0;
@@ -136,8 +167,9 @@ int main(int count, char **words)
     if (count > 1 && strcmp(words[1], "datagram") == 0) {
         return await_datagram();
     }
-    if (count > 1 && strcmp(words[1], "condition") == 0) {
-        return run_condition(count > 2 ? time(NULL) + atoi(words[2]) : 0);
+    if (count > 1 && strcmp(words[1], "plugin") != 0) {
+        return run_loop(count > 2 ? time(NULL) + atoi(words[2]) : 0,
+                        strcmp(words[1], "condition") == 0);
     }
     return count > 2 ? run_plugin(words[2]) : 2;
 }

@@ -169,6 +169,8 @@ bool attach_caller(pid_t pid, const attach_image *image, uint64_t stack, uint64_
 /* The same, where it is sure that the call leads to this function, which has a name. */
 bool attach_called_from(pid_t pid, const attach_image *image, uint64_t stack, uint64_t code,
                         uint64_t *place, uint64_t *back);
+/* Is it behind a call of a function, direct or by a pointer? */
+bool attach_is_behind_call(pid_t pid, uint64_t back);
 uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t to);
 
 /* attach_unwind.c */

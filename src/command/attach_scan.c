@@ -144,6 +144,21 @@ bool attach_called_from(pid_t pid, const attach_image *image, uint64_t stack, ui
     return false;
 }
 
+bool attach_is_behind_call(pid_t pid, uint64_t back)
+{
+    unsigned char bytes[BEFORE];
+    const unsigned char *end = bytes + sizeof bytes;
+    if (back < BEFORE || attach_read(pid, back - BEFORE, bytes, sizeof bytes) < sizeof bytes) {
+        return false;
+    }
+    for (size_t length = 2; length <= 7; length++) {
+        if (end[-(ptrdiff_t)length] == 0xFF && (end[1 - (ptrdiff_t)length] & 0x38) == 0x10) {
+            return true;
+        }
+    }
+    return end[-5] == CALL_NEAR;
+}
+
 /* A word between them that is the frame pointer of whoever goes on at the second one. */
 uint64_t attach_frame_pointer(const attach_image *image, uint64_t from, uint64_t to)
 {

@@ -557,13 +557,64 @@ static bool walk_blind(walk *w, size_t from)
     return false;
 }
 
-/* Nobody knows the rules of code that the program has made, and a guess may lead anywhere: the stack
- * is cut there. */
+/* Do the rules say that nothing called this code? */
+static bool is_start(uint64_t code)
+{
+    Dwfl_Module *m = dwfl_addrmodule(dwfl, code);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *table = m != NULL ? dwfl_module_eh_cfi(m, &bias) : NULL;
+    Dwarf_Frame *rule = NULL;
+    Dwarf_Op memory[3];
+    Dwarf_Op *ops = NULL;
+    size_t count = 1;
+    bool start = table != NULL && dwarf_cfi_addrframe(table, code - bias, &rule) == 0 &&
+                 dwarf_frame_register(rule, CODE_POINTER, memory, &ops, &count) == 0 &&
+                 count == 0 && ops == memory;
+    free(rule);
+    return start;
+}
+
+enum { MADE_WORDS = 256, MADE_TRIES = 8 };
+
+/* Nobody knows the rules of code that the program has made: its caller is where the first word of its
+ * stack leads that lies behind a call, and from which the rules lead to the start. */
+static bool walk_behind_made(walk *w, size_t from)
+{
+    uint64_t begin = stack_at(w, from);
+    size_t tries = 0;
+    for (size_t n = 0; begin != 0 && n < MADE_WORDS && tries < MADE_TRIES; n++) {
+        uint64_t place = begin + 8 * n;
+        uint64_t back;
+        if (!word_at(image_now, place, &back) || dwfl_addrmodule(dwfl, back - 1) == NULL ||
+            !attach_is_behind_call(watched_pid, back)) {
+            continue;
+        }
+        tries++;
+        memcpy(registers_now, image_now->registers, sizeof registers_now);
+        registers_now[CODE_POINTER] = back;
+        registers_now[STACK_POINTER] = place + 8;
+        registers_now[FRAME_POINTER] = attach_frame_pointer(image_now, begin, place);
+        w->count = from + 1;
+        w->tops[from] = place + 8;
+        whole = dwfl_getthread_frames(dwfl, watched_pid, take_frame, w) == 0;
+        if (w->count > from + 1 && is_start(w->frames[w->count - 1] - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where no caller of such code is found the stack is cut: a guess may lead anywhere. */
 static void cut(walk *w)
 {
+    size_t count = w->count;
     for (size_t i = 0; i < w->count; i++) {
         const module *m = find_module(w->frames[i] - (i > 0));
         if (m == NULL || m->path[0] == '\0') {
+            if (dwfl != NULL && walk_behind_made(w, i)) {
+                return;
+            }
+            w->count = count;
             w->count = m == NULL && i > 0 ? i : i + 1;
             whole = false;
         }
@@ -596,23 +647,6 @@ size_t attach_unwind(const attach_image *image, uint64_t *frames, uint64_t *tops
         w.count = walk_frames(image, frames, tops);
     }
     return w.count;
-}
-
-/* Do the rules say that nothing called this code? */
-static bool is_start(uint64_t code)
-{
-    Dwfl_Module *m = dwfl_addrmodule(dwfl, code);
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *table = m != NULL ? dwfl_module_eh_cfi(m, &bias) : NULL;
-    Dwarf_Frame *rule = NULL;
-    Dwarf_Op memory[3];
-    Dwarf_Op *ops = NULL;
-    size_t count = 1;
-    bool start = table != NULL && dwarf_cfi_addrframe(table, code - bias, &rule) == 0 &&
-                 dwarf_frame_register(rule, CODE_POINTER, memory, &ops, &count) == 0 &&
-                 count == 0 && ops == memory;
-    free(rule);
-    return start;
 }
 
 /* From the last frame on to the start; false: not found. Words that earlier calls left may look like

@@ -116,6 +116,9 @@ typedef struct walk {
     uintptr_t registers[REGISTERS];
     uintptr_t low, high;       /* what may be read of the stack */
     bool called;               /* code is behind the call, which may be the function's last */
+    uint32_t steps;
+    uint32_t made;             /* steps to the first code that is in no library, plus one; 0: none, */
+    uintptr_t made_stack;      /* and the stack there */
 } walk;
 
 static bool stack_word(const walk *w, uintptr_t address, uintptr_t *word)
@@ -673,8 +676,13 @@ static step_result step(walk *w, uintptr_t *record)
     *record = 0;
     result = step_by_tables(w, record);
     if (result == STEP_FAILED) {
+        if (w->made == 0 && find_library(w->code - w->called) == NULL) {
+            w->made = w->steps + 1;
+            w->made_stack = w->registers[STACK];
+        }
         result = step_by_frame_pointer(w, record);
     }
+    w->steps++;
     return w->code == 0 && result == STEP_DONE ? STEP_OUTERMOST : result;
 }
 
@@ -696,6 +704,8 @@ static void read_registers(walk *w, const ucontext_t *context)
     w->code = (uintptr_t)context->uc_mcontext.pc;
 #endif
     w->called = false;
+    w->steps = w->made = 0;
+    w->made_stack = 0;
 }
 
 /* The walk from here on out: addresses, the innermost first, and records of their functions, as
@@ -826,6 +836,67 @@ static uint32_t find_waiting(const unwind_place *place,
     return same < count - 1 ? count - 1 - same : 1;        /* the interrupted one is the task's */
 }
 
+enum { MADE_WORDS = 256, MADE_TRIES = 8 };
+
+/* Is it behind a call, as far as the tables tell? A function's address is not. */
+static bool may_be_return(uintptr_t word)
+{
+    entry e;
+    return find_entry(code_address(word) - 1, &e) && e.code != code_address(word);
+}
+
+/* Code that the program has made, as that of regular expressions, has no tables, and seldom a frame
+ * pointer. Its caller is where the first word of its stack leads from which the walk gets to what
+ * was there when the thread waited. 0: none does. made: the walk that went by it. */
+static uint32_t walk_behind_made(const walk *made, const unwind_thread *t,
+                                 const unwind_place *place, uintptr_t *addresses,
+                                 uintptr_t *records, uint32_t capacity)
+{
+    const uint32_t inside = made->made;
+    uintptr_t word;
+    uint32_t tries = 0;
+    for (uintptr_t at = made->made_stack;
+         tries < MADE_TRIES && at - made->made_stack < MADE_WORDS * sizeof at &&
+         stack_word(made, at, &word); at += sizeof at) {
+        walk w = *made;
+        uint32_t count = inside;
+        if (!may_be_return(word)) {
+            continue;
+        }
+        tries++;
+        w.code = code_address(word);
+        w.called = true;
+        w.registers[STACK] = at + sizeof at;
+        records[count - 1] = at - sizeof at;
+        count += walk_all(&w, t, addresses + count, records + count, capacity - count);
+        if (find_waiting(place, addresses, records, count) > 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+/* The walk of interrupted code. outside: which of the functions were there then, the innermost. */
+static uint32_t walk_task(walk *w, const unwind_thread *t, const unwind_place *place,
+                          uintptr_t *addresses, uintptr_t *records, uint32_t capacity,
+                          uint32_t *outside)
+{
+    const walk begin = *w;
+    uint32_t found;
+    uint32_t count = walk_all(w, t, addresses, records, capacity);
+    *outside = find_waiting(place, addresses, records, count);
+    if (*outside == 0 && place != NULL && w->made > 0 && w->made < capacity) {
+        found = walk_behind_made(w, t, place, addresses, records, capacity);
+        if (found > 0) {
+            *outside = find_waiting(place, addresses, records, found);
+            return found;
+        }
+        *w = begin;
+        count = walk_all(w, t, addresses, records, capacity);
+    }
+    return count;
+}
+
 bool unwind_begin(unwind_thread *thread)
 {
     pthread_attr_t attributes;
@@ -857,13 +928,11 @@ uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_
     if (t->python != NULL) {
         uintptr_t *all = python_addresses(t->python);
         memset(all, 0, 2 * PYTHON_NATIVE * sizeof *all);
-        count = walk_all(&w, t, all, all + PYTHON_NATIVE, PYTHON_NATIVE);
-        outside = find_waiting(place, all, all + PYTHON_NATIVE, count);
+        count = walk_task(&w, t, place, all, all + PYTHON_NATIVE, PYTHON_NATIVE, &outside);
         count = python_weave(t->python, count, outside, place != NULL ? &place->noted : NULL,
                              addresses, records, capacity);
     } else {
-        count = walk_all(&w, t, addresses, records, capacity);
-        outside = find_waiting(place, addresses, records, count);
+        count = walk_task(&w, t, place, addresses, records, capacity, &outside);
         if (outside > 0) {
             records[outside] = 1;
         }
