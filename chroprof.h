@@ -15847,7 +15847,7 @@ static chroprof_result chroprof__clear_prev(chroprof__map_room *room)
     if (result == CHROPROF_ERR_FILE)
         result = chroprof__unless_gone(room->prev);
     else if (chroprof__is_left(result))
-        (void)unlink(room->prev);                 /* if they are one file, rename would do nothing */
+        (void)unlink(room->prev);           /* if they are one file, rename would do nothing */
     return chroprof__is_left(result) ? CHROPROF_OK : CHROPROF_ERR_PREVIOUS;
 }
 

@@ -61,6 +61,83 @@ void perf_map_read(perf_map *m, uint64_t pid)
     perf_map_of_text(m, pid > 0 ? read_own_file(path) : NULL);
 }
 
+static uint64_t end_of(const perf_entry *e)
+{
+    return e->size < UINT64_MAX - e->address ? e->address + e->size : UINT64_MAX;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const uint64_t x = ((const perf_piece *)a)->begin, y = ((const perf_piece *)b)->begin;
+    return (x > y) - (x < y);
+}
+
+/* The last piece that begins there or before; piece_count: none does. */
+static size_t piece_at(const perf_map *m, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = m->piece_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (m->pieces[middle].begin <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 ? low - 1 : m->piece_count;
+}
+
+/* The first piece from k on that no entry has yet. next: where to look on; ways are made short. */
+static size_t free_piece(size_t *next, size_t k)
+{
+    while (next[k] != k) {
+        next[k] = next[next[k]];
+        k = next[k];
+    }
+    return k;
+}
+
+/* Each piece is of the last entry that has it, so the last ones take theirs first. */
+static void give_pieces(perf_map *m, size_t *next)
+{
+    for (size_t k = 0; k <= m->piece_count; k++) {
+        next[k] = k;
+    }
+    for (size_t i = m->count; i > 0; i--) {
+        const uint64_t end = end_of(&m->entries[i - 1]);
+        size_t k = free_piece(next, piece_at(m, m->entries[i - 1].address));
+        while (k < m->piece_count && m->pieces[k].begin < end) {
+            m->pieces[k].entry = i;
+            next[k] = k + 1;
+            k = free_piece(next, k);
+        }
+    }
+}
+
+/* Pieces begin where entries begin and end. */
+static void sort_entries(perf_map *m)
+{
+    size_t *next = (size_t *)malloc((2 * m->count + 1) * sizeof *next);
+    size_t kept = 0;
+    m->pieces = (perf_piece *)calloc(2 * m->count + 1, sizeof *m->pieces);
+    if (m->pieces != NULL && next != NULL) {
+        for (size_t i = 0; i < m->count; i++) {
+            m->pieces[2 * i].begin = m->entries[i].address;
+            m->pieces[2 * i + 1].begin = end_of(&m->entries[i]);
+        }
+        qsort(m->pieces, 2 * m->count, sizeof *m->pieces, compare_pieces);
+        for (size_t i = 0; i < 2 * m->count; i++) {
+            if (kept == 0 || m->pieces[i].begin != m->pieces[kept - 1].begin) {
+                m->pieces[kept++] = m->pieces[i];
+            }
+        }
+        m->piece_count = kept;
+        give_pieces(m, next);
+    }
+    free(next);
+}
+
 void perf_map_of_text(perf_map *m, char *text)
 {
     size_t lines = 1;
@@ -78,17 +155,14 @@ void perf_map_of_text(perf_map *m, char *text)
         take_line(m, line);
         line = end;
     }
+    sort_entries(m);
 }
 
 const char *perf_map_name(const perf_map *m, uint64_t address)
 {
-    for (size_t i = m->count; i > 0; i--) {
-        const perf_entry *e = &m->entries[i - 1];
-        if (address >= e->address && address - e->address < e->size) {
-            return m->text + e->name;
-        }
-    }
-    return NULL;
+    const size_t k = piece_at(m, address);
+    const size_t entry = k < m->piece_count ? m->pieces[k].entry : 0;
+    return entry > 0 ? m->text + m->entries[entry - 1].name : NULL;
 }
 
 /* >>perf_map entries: V8's (src/logging/log.cc: a tag, a mark of the compiler, name, place) and
@@ -177,4 +251,5 @@ void perf_map_free(perf_map *m)
 {
     free(m->text);
     free(m->entries);
+    free(m->pieces);
 }

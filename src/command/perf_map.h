@@ -14,10 +14,18 @@ typedef struct perf_entry {
     size_t name;               /* where it begins in the text */
 } perf_entry;
 
+/* Addresses from here to the next piece. */
+typedef struct perf_piece {
+    uint64_t begin;
+    size_t entry;              /* that was the last to name them; plus 1; 0: none did */
+} perf_piece;
+
 typedef struct perf_map {
     char *text;
     perf_entry *entries;       /* as they stand in the file */
     size_t count;
+    perf_piece *pieces;        /* by address: a file has hundreds of thousands of lines */
+    size_t piece_count;
 } perf_map;
 
 /* That of a process; empty if there is none, or if it is somebody else's. */
