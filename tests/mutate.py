@@ -186,7 +186,7 @@ def functions_of(source):
             first = number - 2
             while lines[first][:1].isspace():
                 first -= 1
-            name = re.search(r'\b(chroprof_\w+)\(', ' '.join(lines[first:number - 1])).group(1)
+            name = re.search(r'\b(chroprof_\w+)\)?\(', ' '.join(lines[first:number - 1])).group(1)
         if name is not None:
             found[number] = name
         if line.startswith('}'):
