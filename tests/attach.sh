@@ -14,6 +14,7 @@ export COLUMNS
 
 # started PROGRAM WHAT SECONDS: in the background; returns when it is ready
 started() {
+    stops=0 cut=0
     : >"$scratch/out"
     "$scratch/$1" "$2" "$3" >"$scratch/out" &
     program=$!
@@ -23,11 +24,21 @@ started() {
 # queued: ns that the program has waited for a processor so far, as the kernel counts them
 queued() { cat /proc/$program/task/*/schedstat 2>/dev/null | awk '{ ns += $2 } END { print ns + 0 }'; }
 
+# add_cuts: $cut, the waits that attach says it has cut short since the program was started, $stops in all
+add_cuts() {
+    set -- $(sed -n 's/.*stopped a thread \([0-9]*\) times.*/\1/p' "$scratch/err" | tail -n 1) 0
+    stops=$((stops + $1))
+    set -- $(sed -n 's/.*stops ended \([0-9]*\) system calls of the program early/\1/p' "$scratch/err" |
+        tail -n 1) 0
+    cut=$((cut + $1))
+}
+
 # attached OPTIONS...: the report goes to $scratch/err
 attached() {
     queued_before=$(queued) began=$(date +%s)
     timeout 120 "$command" attach "$@" $program >"$scratch/said" 2>"$scratch/err"
     code=$?
+    add_cuts
     queued_ms=$(((${queued_before:-0} < $(queued) ? $(queued) - queued_before : 0) / 1000000))
     took_s=$(($(date +%s) - began))
     return $code
@@ -68,17 +79,17 @@ says() {
     else fail "$1" "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
 }
 
-# ended NAME SIGNALS: the program's own end, as without, but for waits that attach says it has cut short:
-# of a machine so busy that a stop came late
+# ended NAME SIGNALS: the program's own end, as without, but for waits that attach says it has cut short.
+# Those are exceptions: the wait has a time and began more than 2 ms before the stop came, which was meant
+# for a thread that ran. At a load of 20 on two processors it was one stop of hundreds; most never are.
 ended() {
-    kill $program
+    kill $program 2>/dev/null
     wait $program
     status=$?
-    cut=$(sed -n 's/.*stops ended \([0-9]*\) system calls of the program early/\1/p' "$scratch/err" |
-        tail -n 1)
     errors=$(sed -n "s/^errors \([0-9]*\) signals $2\$/\1/p" "$scratch/out" | tail -n 1)
-    if [ $status = 7 ] && [ "${errors:-9999}" -le "${cut:-0}" ]; then ok "$1_unharmed"
-    else fail "$1_unharmed" "status $status, $(tail -n 1 "$scratch/out")"; fi
+    if [ $status = 7 ] && [ "${errors:-9999}" -le $cut ] && [ $cut -le $((2 + stops / 10)) ]; then
+        ok "$1_unharmed"
+    else fail "$1_unharmed" "status $status, $(tail -n 1 "$scratch/out"), $cut of $stops stops cut a wait"; fi
     program=
 }
 
@@ -211,6 +222,7 @@ fi
 started plain login 300
 for length in 0.5 2 8; do                   # a login takes 0.45 s, on a busy machine longer
     "$command" top --attach -n 2 -d $length -w 120 $program >"$scratch/said" 2>"$scratch/err"
+    add_cuts
     ! grep -q '^on_login .*%' "$scratch/said" || break
 done
 if grep -q '^on_login .*%' "$scratch/said" && grep -q 'estimates' "$scratch/said"; then ok top
@@ -221,6 +233,7 @@ if grep -q 'no profile; .*--attach' "$scratch/err"; then ok top_offers
 else fail top_offers "$(head -n 2 "$scratch/err")"; fi
 for length in 1s 5s 20s; do
     "$command" report $program --attach --for $length -o "$scratch/page" >"$scratch/said" 2>"$scratch/err"
+    add_cuts
     ! grep -q 'on_login' "$scratch/page" || break
 done
 if grep -q 'on_login' "$scratch/page"; then ok report
@@ -346,6 +359,7 @@ done
 if grep -q 'has become another program' "$scratch/err"; then ok becomes
 else fail becomes "$(tail -n 2 "$scratch/err" | tr '\n' '|')"; fi
 until [ "$(grep -c ready "$scratch/out")" = 2 ]; do kill -0 $program || break; done
+add_cuts
 ended becomes 0
 
 # only one observer
@@ -356,8 +370,10 @@ begun $watcher
 "$command" attach --for 1s $program >"$scratch/said" 2>"$scratch/log"
 if grep -q 'another chroprof attach' "$scratch/log"; then ok second     # in a stop it traces
 else fail second "$(head -n 1 "$scratch/log")"; fi
-ended second 0
+kill $program
 wait $watcher
+add_cuts
+ended second 0
 
 # another tracer
 if command -v strace >/dev/null 2>&1; then
