@@ -723,7 +723,7 @@ fi
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp accept accept4 chroot chroprof_run_base chroprof_run_function \
+    wanted="Tcl_WaitForEvent __asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp accept accept4 chroot chroprof_run_base chroprof_run_function \
 chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve getaddrinfo gethostbyaddr gethostbyname \
 getnameinfo longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
