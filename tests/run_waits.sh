@@ -142,7 +142,7 @@ else
             [ "$(uname -m)" != x86_64 ] || ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_reader "needs libdw, and a system that tells what threads wait for"
         else
-            for try in 1 2 3; do
+            for try in 1 2 3 4 5 6; do
                 waited plain reader
                 ! tr -s '\n ' ' ' <"$scratch/err" | grep -q 'on_reader > read_slowly waits in read' ||
                     break
