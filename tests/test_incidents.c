@@ -885,7 +885,54 @@ TEST(shares_of_a_callback_around_a_nested_loop)
     }
 }
 
-static const test_case cases[] = { CASE(shares_of_a_callback_around_a_nested_loop),
+/* Nothing else happened: the base ends as it began. */
+static void stay(chroprof *p, const chroprof_site *site, uint64_t *t, uint64_t length)
+{
+    chroprof_event(p, CHROPROF_ENTER, 0, site, *t);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, *t += length);
+}
+
+static void sleep_of(chroprof *p, uint64_t *t)
+{
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, *t);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, *t += 50);
+}
+
+/* In a click a loop runs, in which a save stalls: the report has it below the click's. */
+TEST(a_stall_inside_a_stall_stands_below_it)
+{
+    static const chroprof_site click = { "on_click", "nested.c", 1 };
+    static const chroprof_site save = { "on_save", "nested.c", 2 };
+    chroprof_options o;
+    chroprof *p;
+    const harness_output *report;
+    const char *outer, *inner, *other;
+    uint64_t t = 1000;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.stall_ns = 100;
+    o.max_incidents = 8;
+    p = fresh(&o);
+    sleep_of(p, &t);
+    stay(p, &save, &t, 800);
+    sleep_of(p, &t);
+    chroprof_event(p, CHROPROF_ENTER, 0, &click, t);
+    chroprof_event(p, CHROPROF_LOOP_ENTER, 0, NULL, t += 3000);
+    sleep_of(p, &t);
+    stay(p, &save, &t, 500);
+    sleep_of(p, &t);
+    chroprof_event(p, CHROPROF_LOOP_LEAVE, 0, NULL, t);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t += 1000);
+    sleep_of(p, &t);
+    report = written(p, CHROPROF_TEXT);
+    outer = strstr(report->bytes, "  callback ");
+    inner = strstr(report->bytes, "  500ns \xE2\x94\x94iteration");
+    other = strstr(report->bytes, "  800ns  iteration");
+    CHECK(outer && inner && other && outer < inner && inner < other);
+}
+
+static const test_case cases[] = { CASE(a_stall_inside_a_stall_stands_below_it),
+                                   CASE(shares_of_a_callback_around_a_nested_loop),
                                    CASE(recorded_streams),
                                    CASE(random_streams),
                                    CASE(all_steps_of_a_short_stall),

@@ -74,7 +74,7 @@ bool top_useful(const top *t, int column);
 figure top_cell(const top *t, const top_row *r, int column);
 
 /* A line. */
-void top_stall(top *t, const chroprof_stall *stall);
+void top_stall(top *t, const chroprof_stall *stall, bool inside);
 
 /* The time of the day. */
 figure top_clock(uint64_t unix_ns);

@@ -177,7 +177,7 @@ static void detail_stalls(top *t)
     detail_head(&t->sheet, count > 0 ? "stalls that it had a part in, longest first"
                                      : "no stall that is kept had it in it");
     for (size_t i = 0; i < count && i < DETAIL_ROWS; i++) {
-        top_stall(t, &best[i]);
+        top_stall(t, &best[i], false);
     }
 }
 

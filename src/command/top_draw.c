@@ -571,14 +571,19 @@ static void top_stall_part(top *t, const char *name, uint64_t part, uint64_t who
     }
 }
 
-void top_stall(top *t, const chroprof_stall *stall)
+/* inside: it happened in another one that is told. */
+void top_stall(top *t, const chroprof_stall *stall, bool inside)
 {
     sheet *s = &t->sheet;
     sheet_style(s, SHEET_DIM);
     sheet_text(s, top_moment(t, stall->start_ns).text);
     sheet_style(s, SHEET_PLAIN);
     sheet_right(s, figure_time(s, stall->length_ns).text, 17);
-    sheet_text(s, stall->kind == CHROPROF_STALL_CALLBACK ? " callback" : " iteration");
+    if (inside) {
+        sheet_glyph(s, 0x2514, '`');
+    }
+    sheet_text(s, inside ? "" : " ");
+    sheet_text(s, stall->kind == CHROPROF_STALL_CALLBACK ? "callback" : "iteration");
     for (uint32_t i = 0; i < stall->share_count && i < CHROPROF_STALL_SHARES; i++) {
         const chroprof_stall_share *share = &stall->shares[i];
         top_stall_part(t, share->site ? share->name : "(uninstrumented)", share->exec_ns,
@@ -595,7 +600,27 @@ static uint64_t stall_end(const chroprof_stall *stall)
     return stall->start_ns + stall->length_ns;
 }
 
-/* The most recent ones, newest first; of plain output only those that are new. */
+/* Did it happen in one of these? Its begin is among their steps: those of merged profiles only
+ * happened at one time. */
+static bool is_inside(const chroprof *view, const chroprof_stall *stall, const chroprof_stall *in,
+                      size_t count)
+{
+    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
+    for (size_t i = 0; i < count; i++) {
+        size_t known = stall->start_ns < in[i].start_ns ||
+                       (stall->start_ns == in[i].start_ns && stall->length_ns >= in[i].length_ns)
+                       ? 0 : chroprof_incident(view, in[i].number, steps, CHROPROF_INCIDENT_STEPS);
+        for (size_t k = 0; k + 1 < known; k++) {
+            if (steps[k].at_ns == stall->start_ns) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The most recent ones, newest first, those inside another one below it; of plain output only those
+ * that are new. */
 static void top_stalls(top *t, size_t most)
 {
     const chroprof *view = &t->watch.now->file.view;
@@ -608,7 +633,8 @@ static void top_stalls(top *t, size_t most)
     count = chroprof_stalls(view, stalls, count);
     while (shown < most && shown < count &&
            stall_end(&stalls[count - 1 - shown]) > t->shown_stalls) {
-        top_stall(t, &stalls[count - 1 - shown++]);
+        const chroprof_stall *one = &stalls[count - 1 - shown];
+        top_stall(t, one, is_inside(view, one, one + 1, shown++));
     }
     if (!t->full && count > 0) {
         t->shown_stalls = stall_end(&stalls[count - 1]);

@@ -197,6 +197,72 @@ static bool chroprof__stall_clock(chroprof__page *g, uint64_t at_ns)
     return true;
 }
 
+/* Does it begin inside the other one, or with it and is a part of it? */
+static bool chroprof__begins_in(const chroprof_stall *s, const chroprof_stall *other)
+{
+    return s->start_ns == other->start_ns ? s->length_ns < other->length_ns
+                                          : s->start_ns > other->start_ns;
+}
+
+/* Which of them happened in the one: bit k. Its own steps tell, for those of merged profiles only
+ * happened at one time. */
+static uint32_t chroprof__stalls_inside(const chroprof__page *g, const chroprof_stall *all,
+                                        uint32_t count, uint32_t one)
+{
+    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
+    size_t known = chroprof_incident(g->p, all[one].number, steps, CHROPROF_INCIDENT_STEPS);
+    uint32_t inside = 0;
+    for (uint32_t k = 0; k < count; k++)
+        for (size_t i = 0; i + 1 < known; i++)
+            if (steps[i].at_ns == all[k].start_ns && chroprof__begins_in(all + k, all + one))
+                inside |= 1u << k;
+    return inside;
+}
+
+static void chroprof__show_stall(chroprof__page *g, const chroprof_stall *s, bool inside)
+{
+    const uint64_t row[] = { s->length_ns, s->start_ns, s->events };
+    bool callback = s->kind == CHROPROF_STALL_CALLBACK;
+    chroprof__print(g, inside ? "%7t" : CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
+    chroprof__show(g, inside ? " \xE2\x94\x94" : "  ");
+    chroprof__show(g, callback ? "callback " : "iteration");
+    chroprof__print(g, "  %9m", row + 1);
+    if (chroprof__stall_clock(g, s->start_ns))
+        chroprof__print(g, "%7c  ", row + 2);
+    else
+        chroprof__print(g, g->width >= 72 ? "%8c  " : "  ", row + 2);
+    chroprof__stall_takers(g, s);
+    chroprof__stall_order(g, s);
+    chroprof__stall_places(g, s);
+}
+
+/* The longest first; those that happened in another one below it, as they came. */
+static void chroprof__show_stalls(chroprof__page *g, const chroprof_stall *all, uint32_t count)
+{
+    uint32_t inside[CHROPROF__TEXT_STALLS], nested = 0;
+    for (uint32_t i = 0; i < count; i++)
+        nested |= inside[i] = chroprof__stalls_inside(g, all, count, i);
+    for (uint32_t k = 0; k < count; k++)    /* what is in one that is in another is in that, too */
+        for (uint32_t i = 0; i < count; i++)
+            inside[i] |= inside[i] >> k & 1 ? inside[k] : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next = i;
+        if (nested >> i & 1)
+            continue;
+        chroprof__show_stall(g, all + i, false);
+        for (uint32_t last = i; ; last = next) {
+            next = last;
+            for (uint32_t k = 0; k < count; k++)
+                if (inside[i] >> k & 1 && chroprof__begins_in(all + k, all + last) &&
+                    (next == last || chroprof__begins_in(all + next, all + k)))
+                    next = k;
+            if (next == last)
+                break;
+            chroprof__show_stall(g, all + next, true);
+        }
+    }
+}
+
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
     static const chroprof__largest by =
@@ -218,18 +284,5 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                     : g->width >= 72
                     ? CHROPROF__DIM " length  kind              at  events  taken by\n"
                     : CHROPROF__DIM " length  kind              at  taken by\n", NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t row[] = { picked[i].length_ns, picked[i].start_ns, picked[i].events };
-        bool callback = picked[i].kind == CHROPROF_STALL_CALLBACK;
-        chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
-        chroprof__show(g, callback ? "  callback " : "  iteration");
-        chroprof__print(g, "  %9m", row + 1);
-        if (chroprof__stall_clock(g, picked[i].start_ns))
-            chroprof__print(g, "%7c  ", row + 2);
-        else
-            chroprof__print(g, g->width >= 72 ? "%8c  " : "  ", row + 2);
-        chroprof__stall_takers(g, &picked[i]);
-        chroprof__stall_order(g, &picked[i]);
-        chroprof__stall_places(g, &picked[i]);
-    }
+    chroprof__show_stalls(g, picked, count);
 }

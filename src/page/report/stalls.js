@@ -292,22 +292,37 @@ function stallRows(p, stall, cells) {
         el('td', { colspan: cells.length }, ...orderView(p, stall)))];
 }
 
+/* Those that happened in another one come below it: their begin is among its steps. Stalls of merged
+ * profiles only happened at one time. */
+function nestStalls(p, stalls) {
+    const outer = new Map(), begins = new Map(stalls.map(stall => {
+        const steps = stall.data ? keptSteps(stall) : stepsOfStall(p, stall);
+        return [stall, new Set(steps ? steps.at.slice(0, -1) : [])];
+    }));
+    const later = (a, b) => a.start_ns - b.start_ns || b.length_ns - a.length_ns;
+    stalls.forEach(stall => outer.set(stall, stalls.filter(other => later(stall, other) > 0 &&
+        begins.get(other).has(stall.start_ns)).sort(later).pop()));
+    const outermost = stall => outer.get(stall) ? outermost(outer.get(stall)) : stall;
+    return stalls.filter(stall => !outer.get(stall)).flatMap(stall => [stall, ...stalls.filter(other =>
+        other !== stall && outermost(other) === stall).sort(later)].map(one => [one, one !== stall]));
+}
+
 function showStalls() {
-    const p = shown(), sorted = p.stalls.filter(stall => inInterval(p, stall))
-        .sort((a, b) => b.length_ns - a.length_ns);
+    const p = shown(), sorted = nestStalls(p, p.stalls.filter(stall => inInterval(p, stall))
+        .sort((a, b) => b.length_ns - a.length_ns));
     const most = state.allStalls ? sorted.length : 8;
     $('stalls').hidden = p.stalls.length === 0 && !p.totals.stalls;
     $('stalls-count').textContent = plural(p.totals.stalls, 'callback') + ' and iterations above ' +
         time(p.raw.options ? p.raw.options.stall_ns : 0) + (brushed() ? ' in the whole run; ' : '; ') +
         (p.stalls.length < p.totals.stalls ? 'only ' : '') + p.stalls.length + ' kept' + (brushed() ? ', ' + sorted.length + ' of them in the interval'
-            : '') + ', longest first';
+            : '') + ', longest first, those inside another one below it';
     const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);
     const bar = 'left optional2';
     fillTable($('stalls-table'), [['length'], 'at', ['kind', 'left optional2'], ['where it went', bar],
         ['taken by', 'left'], ...(coded ? [['code', 'left']] : []),
         ['events', 'optional']],
-        sorted.slice(0, most).flatMap(s => stallRows(p, s, [
-            el('span', null, el('b', null, time(s.length_ns)), orderButton(s)),
+        sorted.slice(0, most).flatMap(([s, inside]) => stallRows(p, s, [
+            el('span', null, inside ? '\u2514 ' : '', el('b', null, time(s.length_ns)), orderButton(s)),
             clockCell(p, s.start_ns, wayToStall(p, s)), [s.kind, 'left optional2'], [stallBar(s), bar],
             [stallWords(s), 'left taken'], ...(coded ? [stallCodeCell(p, s)] : []),
             [count(s.events), 'optional']])));
