@@ -17126,6 +17126,12 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
+/* From outside, what no sample met is a task as well, and nobody knows its CPU time. */
+static bool chroprof__is_unseen(const chroprof__inquiry *q, const chroprof_rank *r)
+{
+    return q->totals.estimated && r->samples < CHROPROF__ENOUGH_SAMPLES;
+}
+
 /* Half of its time without CPU time, and that is 5 % of the run. */
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
@@ -17143,7 +17149,7 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     if (r->exec_ns == 0 || r->id == CHROPROF__OTHER ||
         !chroprof__is_part(lost_ns, q->totals.elapsed_ns, 50000) ||
         !chroprof__is_part(lost_ns, r->exec_ns, 500000) ||
-        chroprof__sampled(q, r) < CHROPROF__ENOUGH_SAMPLES)
+        chroprof__sampled(q, r) < CHROPROF__ENOUGH_SAMPLES || chroprof__is_unseen(q, r))
         return;
     chroprof__tell_site(&c);
     chroprof__tell(&c, " held the loop for %T, but used only %T of CPU time: it ", figures);

@@ -315,15 +315,37 @@ bool cause_is_place(const cause *c, const call *one)
            module_of(&c->stacks->modules, one->frame->module_id) != NULL;
 }
 
+/* A function of a library of templates, which is compiled into the program. */
+static bool is_template(const call *one)
+{
+    static const char *const begins[] = { "std::", "boost::", "asio::", "__gnu_cxx::" };
+    static const char nothing[] = "void ";
+    json_text name = one->name;
+    bool found = false;
+    if (begins_with(name, nothing)) {
+        name.bytes += sizeof nothing - 1;
+        name.length -= sizeof nothing - 1;
+    }
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        found = found || begins_with(name, begins[i]);
+    }
+    return found;
+}
+
+static bool is_own(const cause *c, const call *one)
+{
+    return cause_is_program(c, one) && !is_template(one);
+}
+
 /* Shall this one take the place of the outermost that was named so far? The program's own code
  * goes before that of a library, what a callback calls before the callback. */
 static bool is_better(const cause *c, const call *outer, const call *one)
 {
-    bool own = cause_is_program(c, one);
+    bool own = is_own(c, one);
     if (outer == NULL || is_loop(c, outer)) {
         return true;
     }
-    if (own != cause_is_program(c, outer)) {
+    if (own != is_own(c, outer)) {
         return own;
     }
     if (own && outer->frame->script && compare_text(outer->name, json_word("(anonymous)")) == 0) {

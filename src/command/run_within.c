@@ -14,7 +14,10 @@
 
 #include "attach.h"
 
-enum { NAMELESS_NS = 1000000000 };     /* so long a place keeps no name if none was found */
+enum {
+    NAMELESS_NS = 1000000000,  /* so long a place keeps no name if none was found */
+    NAME_BYTES = 4000          /* of a function with the types of what it is called with */
+};
 
 typedef char within_room[WITHIN_FRAMES >= ATTACH_NATIVE ? 1 : -1];
 
@@ -183,13 +186,30 @@ static void strip_arguments(char *name)
 /* Whose function it is; of these those of the program itself come first. */
 enum { OF_NOBODY, OF_LIBRARY, OF_PROGRAM };
 
+/* A library of templates, of which the program's own file has functions: std, boost, asio. */
+static bool is_template(const char *symbol)
+{
+    static const char *const begins[] = { "St", "5boost", "4asio", "9__gnu_cxx" };
+    bool found = false;
+    if (symbol == NULL || strncmp(symbol, "_Z", 2) != 0) {
+        return false;
+    }
+    symbol += 2;
+    symbol += *symbol == 'N';
+    symbol += *symbol == 'K';
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        found = found || strncmp(symbol, begins[i], strlen(begins[i])) == 0;
+    }
+    return found;
+}
+
 static int owner_of(uint64_t at)
 {
     attach_module m;
     if (!attach_find(at, &m) || m.libc || m.loops || strstr(m.path, "/chroprof_run") != NULL) {
         return OF_NOBODY;
     }
-    return m.program ? OF_PROGRAM : OF_LIBRARY;
+    return m.program && !is_template(attach_symbol(at)) ? OF_PROGRAM : OF_LIBRARY;
 }
 
 /* A frame by its number from 1 on, 0: none. */
@@ -226,8 +246,8 @@ static void name_frame(const uint64_t *frames, size_t number, char *out, size_t 
 /* The function that the loop called, and the last one before the wait if there is room for it. */
 static void name_steps(const uint64_t *frames, const within_steps *s, char *out)
 {
-    char outer[400];
-    char inner[400];
+    char outer[NAME_BYTES];
+    char inner[NAME_BYTES];
     name_frame(frames, s->outer > 0 ? s->outer : s->place, outer, sizeof outer);
     if (strlen(outer) >= WITHIN_NAME) {
         (void)snprintf(outer + WITHIN_NAME - 4, 4, "...");
