@@ -664,6 +664,48 @@ static void work_for(void)
     blocked_ms = 0; /* its profile begins in its second job */
 }
 
+/* Two threads share a loop: one waits for its files, the other one for its turn. */
+static int turn_of; /* a thread, or below 0: the end */
+
+static ALONE void wait_in_turn(int loop)
+{
+    struct epoll_event event;
+    (void)epoll_wait(loop, &event, 1, 20);
+}
+
+static ALONE void share_loop(int loop, int me)
+{
+    for (int i = 0; i < 20; i++) {
+        (void)pthread_mutex_lock(&jobs_lock);
+        while (turn_of != me) {
+            (void)pthread_cond_wait(&jobs_come, &jobs_lock);
+        }
+        (void)pthread_mutex_unlock(&jobs_lock);
+        wait_in_turn(loop);
+        (void)pthread_mutex_lock(&jobs_lock);
+        turn_of = !me;
+        (void)pthread_cond_broadcast(&jobs_come);
+        (void)pthread_mutex_unlock(&jobs_lock);
+    }
+}
+
+static void *share_too(void *loop)
+{
+    share_loop(*(const int *)loop, 1);
+    return NULL;
+}
+
+static void shared(void)
+{
+    int loop = epoll_create1(0);
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, share_too, &loop);
+    share_loop(loop, 0);
+    (void)pthread_join(thread, NULL);
+    idle_ms = 400;
+    blocked_ms = 0;
+}
+
 /* What comes before the first wait, and after the last one. */
 static void ends(void)
 {
@@ -1038,7 +1080,7 @@ static const struct {
     { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
     { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
     { "hang", hang },     { "joins", joins },       { "reader", reader }, { "sleepers", sleepers },
-    { "slices", slices }, { "pump", pump },         { "jobs", work_for }
+    { "slices", slices }, { "pump", pump },         { "jobs", work_for }, { "shared", shared }
 #endif
 };
 

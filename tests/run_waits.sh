@@ -125,6 +125,10 @@ else
         if grep -q 'code after pthread_cond_wait' "$scratch/folded" &&
             ! grep -q 'waits for another thread' "$scratch/err"; then ok plain_jobs_rest
         else fail plain_jobs_rest "$(tr '\n' '|' <"$scratch/folded") $(grep -e '^. ' "$scratch/err")"; fi
+        waited plain shared
+        if grep -q ' waits in ' "$scratch/err"; then
+            fail plain_shared_rests "$(grep -m 1 -A 2 -e '^. ' "$scratch/err" | tr '\n' ' ')"
+        else ok plain_shared_rests; fi
         # what tasks wait for off their processor is seen from outside
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_off_cpu "the system does not tell what threads wait for"

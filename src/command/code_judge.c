@@ -318,7 +318,7 @@ bool cause_is_place(const cause *c, const call *one)
 /* A function of a library of templates, which is compiled into the program. */
 static bool is_template(const call *one)
 {
-    static const char *const begins[] = { "std::", "boost::", "asio::", "__gnu_cxx::" };
+    static const char *const begins[] = { "std::", "boost::", "boost_asio_", "asio::", "__gnu_cxx::" };
     static const char nothing[] = "void ";
     json_text name = one->name;
     bool found = false;

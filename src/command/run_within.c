@@ -189,7 +189,7 @@ enum { OF_NOBODY, OF_LIBRARY, OF_PROGRAM };
 /* A library of templates, of which the program's own file has functions: std, boost, asio. */
 static bool is_template(const char *symbol)
 {
-    static const char *const begins[] = { "St", "5boost", "4asio", "9__gnu_cxx" };
+    static const char *const begins[] = { "St", "5boost", "33boost_asio_", "4asio", "9__gnu_cxx" };
     bool found = false;
     if (symbol == NULL || strncmp(symbol, "_Z", 2) != 0) {
         return false;

@@ -28,6 +28,11 @@
 #define NAME_OF_CALL 24
 #define BUSY_GAP_NS 50000      /* code between two waits that did something */
 
+typedef enum wait_what {
+    OF_FILES, OF_EPOLL,
+    OF_WORK                    /* that other threads give */
+} wait_what;
+
 typedef struct wait_place {
     uintptr_t stack, back;     /* of the call; 0: free */
     uint32_t frames;           /* on the stack there; 0: not known */
@@ -36,6 +41,7 @@ typedef struct wait_place {
     bool blocking;             /* accept: so is its file; a wait for work: it is the thread's own */
     int file;                  /* of accept that was asked */
     uint32_t times, taken;     /* a wait for work: how often, and as the thread's own */
+    uint8_t what;              /* is waited for there: wait_what */
     bool named;                /* the name has been looked for, */
     char within[NAME_OF_CALL]; /* of the function whose wait it is: what the loop called; "": none */
     uint32_t calls[PLACE_CALLS];           /* what the outermost functions go on at, that first */
@@ -422,11 +428,25 @@ static wait_kind deeper_kind(seat *s, loop_frame *f, wait_place *place, bool loo
     return OWN_WAIT;
 }
 
+/* A thread of a pool in which each waits for files at times, and for work at others, has a loop that
+ * does both: no job waits in an epoll. */
+static bool is_same_loop(const seat *s, const loop_frame *f, int deeper)
+{
+    return s->depth == f->depth &&
+           ((s->what == OF_EPOLL && f->place.what == OF_WORK && deeper > 0) ||
+            (s->what == OF_WORK && f->place.what == OF_EPOLL && deeper <= 0));
+}
+
 static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, uintptr_t stack,
                                                        uintptr_t back, bool looks)
 {
     wait_place *place = place_of(s, stack, back);
     int deeper = f->place.stack != 0 ? further_in(place, &f->place) : -1;
+    place->what = s->what;
+    if (f->place.stack != 0 && is_same_loop(s, f, deeper)) {
+        f->place = s->what == OF_EPOLL ? *place : f->place;
+        return own_kind(f, looks);
+    }
     if (deeper > 0 && !place->named && !looks) {
         name_place(s, &f->place, place);
     }

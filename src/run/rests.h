@@ -88,10 +88,11 @@ static __attribute__((__noinline__)) bool is_for_work(uintptr_t stack, uintptr_t
                                      (uintptr_t)__builtin_return_address(0))
 
 /* NULL: it is none, and may only have to go on after a timer signal. */
-static inline __attribute__((__always_inline__)) seat *begin_rest(wait_time *w, bool is_one)
+static inline __attribute__((__always_inline__)) seat *
+begin_rest(wait_time *w, bool is_one, wait_what what)
 {
     if (is_one) {
-        return begin_wait(w, -1);
+        return begin_wait(w, -1, what);
     }
     w->error = errno;
     wait_from_now(w);

@@ -17,7 +17,7 @@ EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
     const struct timespec *given = time;
     struct timespec rest;
     wait_time w;
-    seat *s = begin_rest(&w, PAUSES());
+    seat *s = begin_rest(&w, PAUSES(), OF_FILES);
     int result;
     if (next.nanosleep == NULL) {
         find_function(&next.nanosleep, "nanosleep");
@@ -41,7 +41,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
     struct timespec rest;
     wait_time w;
     int error = errno;
-    seat *s = begin_rest(&w, PAUSES());
+    seat *s = begin_rest(&w, PAUSES(), OF_FILES);
     int result;
     if (next.clock_nanosleep == NULL) {
         find_function(&next.clock_nanosleep, "clock_nanosleep");
@@ -70,7 +70,7 @@ EXPORT int usleep(useconds_t us)
     static const chroprof_site site = { "code after usleep", NULL, 0 };
     const struct timespec time = timespec_of((int64_t)us * 1000);
     wait_time w;
-    seat *s = begin_rest(&w, PAUSES());
+    seat *s = begin_rest(&w, PAUSES(), OF_FILES);
     int result;
     if (next.usleep == NULL) {
         find_function(&next.usleep, "usleep");
@@ -86,7 +86,7 @@ EXPORT unsigned sleep(unsigned seconds)
     struct timespec time = { (time_t)seconds, 0 };
     int error = errno;
     wait_time w;
-    seat *s = begin_rest(&w, PAUSES());
+    seat *s = begin_rest(&w, PAUSES(), OF_FILES);
     unsigned left = 0;
     if (next.sleep == NULL) {
         find_function(&next.sleep, "sleep");
@@ -170,7 +170,7 @@ static const chroprof_site semaphore_site = { "code after sem_wait", NULL, 0 };
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.sem_timedwait == NULL) {
         find_function(&next.sem_timedwait, "sem_timedwait");
@@ -187,7 +187,7 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.sem_clockwait == NULL) {
         find_function(&next.sem_clockwait, "sem_clockwait");
@@ -272,7 +272,7 @@ static const chroprof_site condition_site = { "code after pthread_cond_wait", NU
 EXPORT int sem_wait(sem_t *semaphore)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.sem_wait == NULL) {
         find_function(&next.sem_wait, "sem_wait");
@@ -285,7 +285,7 @@ EXPORT int sem_wait(sem_t *semaphore)
 EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.pthread_cond_wait == NULL) {
         find_function(&next.pthread_cond_wait, "pthread_cond_wait");
@@ -299,7 +299,7 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
                                   const struct timespec *until)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.pthread_cond_timedwait == NULL) {
         find_function(&next.pthread_cond_timedwait, "pthread_cond_timedwait");
@@ -316,7 +316,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
                                   clockid_t clock, const struct timespec *until)
 {
     wait_time w;
-    seat *s = begin_rest(&w, WAITS_FOR_WORK());
+    seat *s = begin_rest(&w, WAITS_FOR_WORK(), OF_WORK);
     int result;
     if (next.pthread_cond_clockwait == NULL) {
         find_function(&next.pthread_cond_clockwait, "pthread_cond_clockwait");

@@ -63,7 +63,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 {
     static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
     wait_time w;
-    seat *s = begin_wait(&w, ms);
+    seat *s = begin_wait(&w, ms, OF_EPOLL);
     int result;
     int left = ms;
     do {
@@ -84,7 +84,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
 {
     static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
     wait_time w;
-    seat *s = begin_wait(&w, ms);
+    seat *s = begin_wait(&w, ms, OF_EPOLL);
     sigset_t both;
     int result;
     int left = ms;
@@ -123,7 +123,7 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
     static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
     const struct timespec *left = time;
     wait_time w;
-    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1, OF_EPOLL);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -168,7 +168,7 @@ static inline __attribute__((__always_inline__)) int
 watched_poll(struct pollfd *files, nfds_t count, int ms)
 {
     wait_time w;
-    seat *s = begin_wait(&w, ms);
+    seat *s = begin_wait(&w, ms, OF_FILES);
     int result;
     int left = ms;
     do {
@@ -192,7 +192,7 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
 {
     const struct timespec *left = time;
     wait_time w;
-    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1, OF_FILES);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -286,7 +286,7 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
 {
     static const chroprof_site site = { "code after select", NULL, 0 };
     wait_time w;
-    seat *s = begin_wait(&w, is_zero_time(time) ? 0 : -1);
+    seat *s = begin_wait(&w, is_zero_time(time) ? 0 : -1, OF_FILES);
     int result;
     do {
         result = next_select(count, read, write, except, time);
@@ -309,7 +309,7 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     static const chroprof_site site = { "code after pselect", NULL, 0 };
     const struct timespec *left = time;
     wait_time w;
-    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1);
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1, OF_FILES);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -400,7 +400,7 @@ static void end_accept(seat *s, const wait_time *w, int file, int result)
 EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 {
     wait_time w;
-    seat *s = accept_waits(file) ? begin_wait(&w, -1) : NULL;
+    seat *s = accept_waits(file) ? begin_wait(&w, -1, OF_FILES) : NULL;
     int result;
     if (next.accept == NULL) {
         find_function(&next.accept, "accept");
@@ -413,7 +413,7 @@ EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int flags)
 {
     wait_time w;
-    seat *s = accept_waits(file) ? begin_wait(&w, -1) : NULL;
+    seat *s = accept_waits(file) ? begin_wait(&w, -1, OF_FILES) : NULL;
     int result;
     if (next.accept4 == NULL) {
         find_function(&next.accept4, "accept4");
@@ -435,7 +435,7 @@ EXPORT int Tcl_WaitForEvent(const long *time)
     function next_wait = (function)next_function(&known_Tcl_WaitForEvent,
                                                  __builtin_return_address(0));
     wait_time w;
-    seat *s = begin_wait(&w, time != NULL && time[0] == 0 && time[1] == 0 ? 0 : -1);
+    seat *s = begin_wait(&w, time != NULL && time[0] == 0 && time[1] == 0 ? 0 : -1, OF_FILES);
     int result = next_wait != NULL ? next_wait(time) : -1;
     end_wait(s, &w, result, &site);
     return result;

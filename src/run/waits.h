@@ -119,6 +119,7 @@ typedef struct other_wait {
     seat *s;
     uintptr_t stack, back;
     bool looks;
+    wait_what what;
 } other_wait;
 
 static void begin_wait_aside(void *argument)
@@ -126,6 +127,7 @@ static void begin_wait_aside(void *argument)
     const other_wait *o = (const other_wait *)argument;
     seat *s = o->s;
     s->looks = o->looks;
+    s->what = (uint8_t)o->what;
     s->kind = begin_kind(s, o->stack, o->back, o->looks);
     if (s->kind == OWN_WAIT && !s->inside) {
         unwind_wait(&s->unwind, o->stack, o->back);
@@ -143,14 +145,15 @@ static void begin_wait_aside(void *argument)
 }
 
 static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintptr_t stack,
-                                                            uintptr_t back, bool looks)
+                                                            uintptr_t back, bool looks,
+                                                            wait_what what)
 {
     seat *s;
     w->error = errno;
     s = seat_of_wait(stack);
     wait_from_now(w);
     if (s != NULL) {
-        other_wait o = { s, stack, back, looks };
+        other_wait o = { s, stack, back, looks, what };
         s->busy = true;
         aside(s, begin_wait_aside, &o);
         s->busy = false;
@@ -177,7 +180,8 @@ begin_plain_wait(seat *s, wait_time *w, uintptr_t stack, bool looks)
 
 /* Call and return are in the frame of the function that the program calls, so that the sampler
  * finds the loop one frame further out. ms: 0: the wait takes no time. */
-static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, int ms)
+static inline __attribute__((__always_inline__)) seat *
+begin_wait(wait_time *w, int ms, wait_what what)
 {
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     uintptr_t back = (uintptr_t)__builtin_return_address(0);
@@ -185,7 +189,7 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, 
     if (is_likely(is_plain(s, stack, back))) {
         begin_plain_wait(s, w, stack, ms == 0);
     } else {
-        s = begin_other_wait(w, stack, back, ms == 0);
+        s = begin_other_wait(w, stack, back, ms == 0, what);
     }
     return s;
 }
