@@ -784,6 +784,10 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
         thread->waited = NULL;
         return;
     }
+    if (thread->fresh) {                    /* libraries came since main began */
+        thread->fresh = false;
+        unwind_find_libraries();
+    }
     if (!known) {
         thread->waited = NULL;              /* while it is written: a timer signal may read it */
         place->frame = frame;
@@ -913,7 +917,7 @@ bool unwind_begin(unwind_thread *thread)
     thread->low = (uintptr_t)low;
     thread->high = thread->low + size;
     thread->python = room;
-    __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);     /* libraries came since main began */
+    thread->fresh = true;
     return true;
 }
 

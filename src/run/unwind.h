@@ -35,6 +35,7 @@ typedef struct unwind_place {
 /* Of a thread. Nothing outside of its stack is taken for a stack. */
 typedef struct unwind_thread {
     uintptr_t low, high;       /* 0: not known yet, or walks are not wanted */
+    bool fresh;                /* it has not waited yet where there is room on the stack */
     const unwind_place *volatile waited;
     volatile uintptr_t settled;            /* the frame of a wait that needs no look; 0: none */
     python_room *python;       /* NULL: no functions in Python are to be found */
