@@ -13,6 +13,7 @@
 #define REGULAR_JITTER 0.35    /* of gaps of one wait to the next, where they are all alike */
 #define FEWEST_GAPS 20u
 #define BUNCH_LEAST 1.1
+#define FAR_OFF 4.0            /* deviations at random are seldom as far */
 
 /* >>chance: splitmix64, the same on any machine */
 
@@ -142,7 +143,7 @@ static void study_rates(arrival_model *m, const whatif_loop *l, const uint32_t *
 
 /* By how much more the number that came while the loop was busy spreads than if all came at random,
  * each for itself: 1. Bunches make it more. What ends a wait tells less: while the system wakes the
- * loop, more can come, and is found with it. */
+ * loop, more can come, and is found with it. A single pause of the senders shall not count much. */
 static void study_spread(arrival_model *m, const whatif_loop *l, const uint32_t *came)
 {
     double busy = 0, count = 0, rest = 0, rate;
@@ -152,9 +153,10 @@ static void study_spread(arrival_model *m, const whatif_loop *l, const uint32_t 
             const whatif_iteration *before = &l->iterations[i - 1], *now = &l->iterations[i];
             double ns = (double)((now->at_once ? now->leave_ns : now->enter_ns) - before->leave_ns);
             double y = now->at_once ? came[i] : 0, off = y - rate * ns;
+            double most = FAR_OFF * FAR_OFF * (rate * ns + 1);
             busy += pass == 0 ? ns : 0;
             count += pass == 0 ? y : 0;
-            rest += pass == 1 ? off * off : 0;
+            rest += pass == 0 ? 0 : off * off < most ? off * off : most;
         }
     }
     m->bunched = count > 0 ? rest / count : 1;
