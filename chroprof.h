@@ -6653,6 +6653,26 @@ CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
     c->iteration.event = c->seq >> 1;
 }
 
+/* The row of these waits; a new one takes the place of what has least. */
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
+                                                   const char *call, const char *within)
+{
+    chroprof__waited_row *least = c->told.waited;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        chroprof__waited_row *row = c->told.waited + k;
+        if (row->count && row->site == site &&
+            strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
+            strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
+            return row;
+        least = row->ticks < least->ticks || row->count == 0 ? row : least;
+    }
+    memset(least, 0, sizeof(*least));
+    least->site = site;
+    chroprof__copy_text(least->call, sizeof(least->call), call);
+    chroprof__copy_text(least->within, sizeof(least->within), within);
+    return least;
+}
+
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
 
 #define CHROPROF__SLOW_CALLBACK_NS UINT64_C(60000000000)
@@ -11840,26 +11860,6 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
     chroprof__close_event(c);
 }
 
-/* The row of these waits; a new one takes the place of what has least. */
-static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
-                                                   const char *call, const char *within)
-{
-    chroprof__waited_row *least = c->told.waited;
-    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
-        chroprof__waited_row *row = c->told.waited + k;
-        if (row->count && row->site == site &&
-            strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
-            strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
-            return row;
-        least = row->ticks < least->ticks || row->count == 0 ? row : least;
-    }
-    memset(least, 0, sizeof(*least));
-    least->site = site;
-    chroprof__copy_text(least->call, sizeof(least->call), call);
-    chroprof__copy_text(least->within, sizeof(least->within), within);
-    return least;
-}
-
 CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                         uint64_t since)
 {
@@ -14087,13 +14087,28 @@ static void chroprof__merge_place(chroprof__merging *m, chroprof__met *place)
     place->top = chroprof__merge_target(m, place->top);
 }
 
+static void chroprof__merge_waits(chroprof__merging *m)
+{
+    const chroprof__core *c = m->from->core;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        const chroprof__waited_row *theirs = c->told.waited + k;
+        if (theirs->count == 0)
+            continue;
+        chroprof__waited_row *row = chroprof__row_of_wait(
+            m->to->core, chroprof__merge_site(m, theirs->site), theirs->call, theirs->within);
+        row->estimated |= theirs->estimated;
+        row->count += theirs->count;
+        row->ticks += chroprof__ns(c, theirs->ticks);
+        chroprof__raise(&row->longest, chroprof__ns(c, theirs->longest));
+    }
+}
+
 static void chroprof__merge_counts(chroprof__merging *m)
 {
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
     to->loop.cpu_clock_ns = 0;
-    memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
     memset(to->told.held, 0, sizeof(to->told.held));
     to->made.merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
@@ -14157,6 +14172,7 @@ static void chroprof__merge_all(chroprof__merging *m)
         for (uint32_t i = 0; i < group->count; i++)
             chroprof__merge_slow_row(m, chroprof__merge_site(m, group->site), group->rows[i]);
     chroprof__merge_samples(m);
+    chroprof__merge_waits(m);
     chroprof__merge_counts(m);
     chroprof__marks_since(p);
     chroprof__blame_loop(p);

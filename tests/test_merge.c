@@ -1544,7 +1544,47 @@ TEST(merge_of_damaged_profiles)
     CHECK(merged > k / 100);
 }
 
-static const test_case cases[] = { CASE(sites_without_histograms_in_differences_and_merges),
+/* A task of this site runs for so long, and waits for all of it. */
+static void wait_in(chroprof *p, const chroprof_site *site, const char *call, uint64_t *now,
+                    uint64_t ns)
+{
+    chroprof_event(p, CHROPROF_ENTER, 0, site, *now);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, *now + ns);
+    chroprof_waited(p, call, "ask", *now);
+    *now += ns;
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, *now);
+}
+
+TEST(merged_waits_are_those_of_the_parts)
+{
+    static small_block memory[3];
+    chroprof_options o;
+    chroprof_task_wait rows[4];
+    chroprof parts[2], sum;
+    uint64_t now[2] = { 0, 0 };
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&sum, memory[2].bytes, SMALL, &o), CHROPROF_OK);
+    for (k = 0; k < 2; k++)
+        CHECK_EQ(chroprof_init(&parts[k], memory[k].bytes, SMALL, &o), CHROPROF_OK);
+    wait_in(&parts[0], &sites[0], "poll", &now[0], 200);
+    wait_in(&parts[1], &sites[2], "recv", &now[1], 30);
+    wait_in(&parts[1], &sites[0], "poll", &now[1], 350);
+    for (k = 0; k < 2; k++)
+        CHECK_EQ(chroprof_merge(&sum, &parts[k]), CHROPROF_OK);
+    CHECK_EQ(chroprof_task_waits(&sum, rows, 4), 2);
+    CHECK(strcmp(rows[0].name, "accept") == 0 && strcmp(rows[0].call, "poll") == 0);
+    CHECK(strcmp(rows[0].within, "ask") == 0 && !rows[0].estimated);
+    CHECK_EQ(rows[0].count, 2);
+    CHECK_EQ(rows[0].total_ns, 550);
+    CHECK_EQ(rows[0].longest_ns, 350);
+    CHECK(strcmp(rows[1].name, "query") == 0 && strcmp(rows[1].call, "recv") == 0);
+    CHECK_EQ(rows[1].total_ns, 30);
+}
+
+static const test_case cases[] = { CASE(merged_waits_are_those_of_the_parts),
+                                   CASE(sites_without_histograms_in_differences_and_merges),
                                    CASE(a_reset_target_has_histograms_again),
                                    CASE(samples_that_a_merged_timeline_drops_are_counted),
                                    CASE(dropped_futures_in_differences_and_merges),

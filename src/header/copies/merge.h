@@ -16,6 +16,7 @@
 #include "../block/samples.h"
 #include "../event/step.h"
 #include "../event/anomalies.h"
+#include "../event/tally.h"
 #include "../event/open.h"
 #include "../event/stalls.h"
 #include "../event/slow.h"
@@ -410,13 +411,28 @@ static void chroprof__merge_place(chroprof__merging *m, chroprof__met *place)
     place->top = chroprof__merge_target(m, place->top);
 }
 
+static void chroprof__merge_waits(chroprof__merging *m)
+{
+    const chroprof__core *c = m->from->core;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        const chroprof__waited_row *theirs = c->told.waited + k;
+        if (theirs->count == 0)
+            continue;
+        chroprof__waited_row *row = chroprof__row_of_wait(
+            m->to->core, chroprof__merge_site(m, theirs->site), theirs->call, theirs->within);
+        row->estimated |= theirs->estimated;
+        row->count += theirs->count;
+        row->ticks += chroprof__ns(c, theirs->ticks);
+        chroprof__raise(&row->longest, chroprof__ns(c, theirs->longest));
+    }
+}
+
 static void chroprof__merge_counts(chroprof__merging *m)
 {
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
     to->loop.cpu_clock_ns = 0;
-    memset(to->told.waited, 0, sizeof(to->told.waited)); /* nobody knows the sites of theirs here */
     memset(to->told.held, 0, sizeof(to->told.held));
     to->made.merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
@@ -480,6 +496,7 @@ static void chroprof__merge_all(chroprof__merging *m)
         for (uint32_t i = 0; i < group->count; i++)
             chroprof__merge_slow_row(m, chroprof__merge_site(m, group->site), group->rows[i]);
     chroprof__merge_samples(m);
+    chroprof__merge_waits(m);
     chroprof__merge_counts(m);
     chroprof__marks_since(p);
     chroprof__blame_loop(p);

@@ -207,3 +207,23 @@ CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
     c->iteration.start = c->last;
     c->iteration.event = c->seq >> 1;
 }
+
+/* The row of these waits; a new one takes the place of what has least. */
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
+                                                   const char *call, const char *within)
+{
+    chroprof__waited_row *least = c->told.waited;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        chroprof__waited_row *row = c->told.waited + k;
+        if (row->count && row->site == site &&
+            strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
+            strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
+            return row;
+        least = row->ticks < least->ticks || row->count == 0 ? row : least;
+    }
+    memset(least, 0, sizeof(*least));
+    least->site = site;
+    chroprof__copy_text(least->call, sizeof(least->call), call);
+    chroprof__copy_text(least->within, sizeof(least->within), within);
+    return least;
+}
