@@ -91,7 +91,9 @@ CONCEPTS
              how long data waits until the loop polls. No event tells it. totals.hidden_ns and
              hidden_p99_ns are estimates for data that comes at random moments, from the lengths of
              iterations: the clock of a future starts after the poll. They are part of no other
-             figure. chroprof whatif estimates it from steps, per kind of future
+             figure. rank.hidden_total_ns / rank.found is the mean of a site, at most twice that:
+             half of the time since the poll before, if the poll did not wait. chroprof whatif
+             estimates it from steps, per kind of future
  waiting     the rest of a future's lifetime: lifetime - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
@@ -904,6 +906,12 @@ typedef struct chroprof_rank {
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
     uint64_t slices;           /* that have begun */
     uint64_t lifetime_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
+    uint64_t found, hidden_total_ns;   /* what polls brought: slices, calls, and futures told ready
+                                  or finished, outside of tasks; and an estimate of how long all
+                                  that had waited for the poll, at most twice as long: half of the
+                                  time since the poll before, of a future as far as it rested. No
+                                  wait is hidden that ended a wait of the loop, or that ready_since
+                                  tells. Part of no other figure */
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
@@ -932,6 +940,7 @@ typedef struct chroprof_path {
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
     uint64_t lifetime_ns, waiting_ns, delay_ns, blame_ns;
+    uint64_t found, hidden_total_ns;   /* see chroprof_rank */
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
     uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */
@@ -2596,7 +2605,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 15u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 16u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2675,10 +2684,10 @@ typedef struct chroprof__path_row {
     /* second line: the life of futures; lifetime and delay are kept as sums of ends minus
      * beginnings */
     uint64_t delay;            /* + ready * now */
-    uint64_t live;             /* futures */
-    uint64_t ready;            /* futures ready just now */
+    uint32_t live;             /* futures */
+    uint32_t ready;            /* futures ready just now */
     uint64_t completed, failed, cancelled, abandoned;
-    uint64_t mark;             /* exec that the windows already hold */
+    uint64_t found, hidden;    /* what polls brought, and the most that it can have waited before */
     /* third line: the tree */
     uint32_t site;
     uint32_t parent;
@@ -2694,7 +2703,7 @@ typedef struct chroprof__path_row {
     /* fourth line */
     chroprof__sum sum[2];
     uint32_t tally[2];         /* that the sums belong to, 0: none */
-    uint64_t spare;            /* for one more figure */
+    uint64_t mark;             /* exec that the windows already hold */
 } chroprof__path_row;
 
 typedef struct chroprof__site_entry {
@@ -2976,7 +2985,7 @@ typedef struct chroprof__begun {
     uint64_t event, cpu_ns;    /* modulo 2^32 */
 } chroprof__begun;
 
-#define CHROPROF__NO_ITERATION (UINT64_C(1) << 63)
+#define CHROPROF__NO_ITERATION (UINT64_C(1) << 62)
 
 enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 
@@ -3144,6 +3153,7 @@ typedef struct chroprof__core {
         uint64_t min;              /* as callback.min */
         uint64_t idle_limit;       /* of idle_leave, what time_limit is of other events */
         uint64_t event;            /* the number of the event that began the one under way */
+        uint64_t hidden;           /* time since the poll before, if this one did not wait */
     } iteration;
     struct {
         uint64_t counts;           /* UINT64_MAX: counts of paths that have none */
@@ -6633,24 +6643,30 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
-/* A wait ends that took so long since the event before. No branch: how long a wait takes is no
- * habit. Two sums side by side would become one of vectors, which takes longer. */
-CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
+/* From now on no iteration is under way; a poll that comes is the first. */
+static void chroprof__no_iteration(chroprof__core *c)
+{
+    c->loop.iteration_active = c->loop.iteration_callback = 0;
+    c->iteration.hidden = 0;
+    c->iteration.start = CHROPROF__NO_ITERATION;
+}
+
+/* A wait ends that took so long since the event before, an iteration begins. The fast path does
+ * this when the one before has been one. No branch: how long a wait takes is no habit. Two sums
+ * side by side would become one of vectors, which takes longer. */
+CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c, uint64_t ticks)
 {
     uint64_t at_once = 0 - (uint64_t)(ticks < c->loop.at_once_limit);    /* 0 or all bits */
     CHROPROF__ONE_WORD(at_once);
     c->loop.at_once -= at_once;
     CHROPROF__READ_AGAIN();
     c->loop.at_once_ticks += at_once & ticks;
-}
-
-/* An idle ends, an iteration begins. The fast path does this when the one before has been one.
- * */
-CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
-{
     c->account = CHROPROF__LOOP;
-    c->iteration.start = c->last;
     c->iteration.event = c->seq >> 1;
+    CHROPROF__READ_AGAIN();
+    at_once &= c->last - c->iteration.start;
+    c->iteration.start = c->last;
+    c->iteration.hidden = at_once;
 }
 
 /* The row of these waits; a new one takes the place of what has least. */
@@ -6780,11 +6796,11 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (c->phase.exits && m->account == CHROPROF__LOOP)
         c->phase.exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
-        chroprof__count_wait(c, m->dt);
         if (!c->phase.begun)
             c->phase.start_ticks = p->paths[CHROPROF__LOOP].exec;
         c->phase.begun = 1;
-        chroprof__begin_iteration(c);
+        chroprof__begin_iteration(c, m->dt);
+        c->iteration.hidden *= c->loop.iteration_active;    /* 0: it was the first poll */
         c->loop.iteration_active = 1;
     }
     if (m->t >= c->loop.slow_due)
@@ -7516,6 +7532,63 @@ CHROPROF__INLINE bool chroprof__no_room(const chroprof__core *c)
     return c->depth == c->tables[CHROPROF_TABLE_DEPTH].capacity;
 }
 
+/* Of a future that rests since the last poll: did the loop itself create it? */
+static bool chroprof__brought(const chroprof__path_row *row, const chroprof__future_row *slot)
+{
+    return slot->state == CHROPROF_PENDING && row->parent == CHROPROF__LOOP;
+}
+
+/* What the loop begins, tells or ends outside of tasks, the last poll is taken to have found. It
+ * had waited no longer than since the poll before, nor than its future rests: half of that on
+ * average. A future that came to rest since the poll was not found by it, but one that the loop
+ * itself created. */
+CHROPROF__INLINE void chroprof__count_found(const chroprof__core *c, chroprof__path_row *row,
+                                            const chroprof__future_row *slot)
+{
+    uint64_t most = c->iteration.start - slot->since;
+    if (CHROPROF__RARELY((int64_t)most <= 0)) {
+        if (!chroprof__brought(row, slot))
+            return;
+        most = UINT64_MAX;
+    }
+    row->found++;
+    CHROPROF__READ_AGAIN();                 /* as in chroprof__begin_iteration */
+    row->hidden += most < c->iteration.hidden ? most : c->iteration.hidden;
+}
+
+/* Does a future that rests come up outside of tasks? */
+CHROPROF__INLINE bool chroprof__comes_up(const chroprof__core *c, const chroprof__future_row *slot)
+{
+    return c->depth == c->barrier && c->hidden == 0 &&
+           (slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED);
+}
+
+static void chroprof__may_be_found(const chroprof *p, const chroprof__future_row *slot)
+{
+    if (chroprof__comes_up(p->core, slot))
+        chroprof__count_found(p->core, p->paths + slot->path, slot);
+}
+
+/* When it came is told. What is later than its record is its delay. */
+static void chroprof__tell_found(const chroprof *p, const chroprof__future_row *slot, uint64_t at)
+{
+    const chroprof__core *c = p->core;
+    chroprof__path_row *row = p->paths + slot->path;
+    bool rested = slot->since < c->iteration.start;
+    if (!chroprof__comes_up(c, slot) || (!rested && !chroprof__brought(row, slot)))
+        return;
+    row->found++;
+    row->hidden += rested ? 0 : 2 * chroprof__minus(c->iteration.start, at);
+}
+
+/* A call of the loop has ended. */
+CHROPROF__INLINE void chroprof__end_found(const chroprof__core *c, chroprof__path_row *row)
+{
+    row->found++;
+    CHROPROF__READ_AGAIN();
+    row->hidden += c->iteration.hidden;
+}
+
 /* A future became ready at profile time `at`, not later than now. */
 CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future_row *slot, uint64_t at)
 {
@@ -7670,10 +7743,13 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     bool base = c->depth == c->barrier + 1;
     chroprof__raise(&row->slice_max, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
-    if (frame->kind & CHROPROF__ENTER_FRAME)
+    if (frame->kind & CHROPROF__ENTER_FRAME) {
         chroprof__end_call(row, length);
-    else
+        if (base && (frame->pushed >= c->iteration.start || !c->loop.iteration_active))
+            chroprof__end_found(c, row);
+    } else {
         chroprof__end_activation(row, chroprof__leave_slot(p, frame, slice, t));
+    }
     if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
         chroprof__claim_histograms(p, row);
     if (base && frame->kind & CHROPROF__PARTED)
@@ -7884,6 +7960,10 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
         slot->flags |= CHROPROF__REMEMBERED;
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
     } else if (slot->state != CHROPROF_READY) {
+        if (at == c->last)
+            chroprof__may_be_found(p, slot);
+        else
+            chroprof__tell_found(p, slot, at);
         chroprof__begin_ready(p, slot, at > slot->since ? at : slot->since);
         if (CHROPROF__RARELY(slot->since < c->last))
             chroprof__blame_past(p, slot->since);
@@ -7932,6 +8012,8 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
+    else if (!chroprof__no_room(c))
+        chroprof__may_be_found(p, slot);
     if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
@@ -8119,6 +8201,8 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
         chroprof__pop(p, c, p->paths + c->account, t);
     else if (CHROPROF__RARELY(slot->state == CHROPROF_RUNNING))
         chroprof__finish_buried(p, slot, t);
+    else
+        chroprof__may_be_found(p, slot);
     chroprof__finish_slot(p, slot, state, t);
     chroprof__end_life(p, c, slot, t);
 }
@@ -8513,6 +8597,8 @@ CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core 
     uint64_t slice = t - frame->start;
     chroprof__end_call(row, length);
     chroprof__end_frame(p, c, row, frame, base, slice, length);
+    if (base)
+        chroprof__end_found(c, row);
     return slice;
 }
 
@@ -8593,6 +8679,8 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_READY, id);
+    if (m.depth == c->barrier)
+        chroprof__count_found(c, p->paths + slot->path, slot);
     chroprof__begin_ready(p, slot, m.t);
     chroprof__close_event(c);
 }
@@ -8615,6 +8703,7 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
+    chroprof__may_be_found(p, slot);
     chroprof__start_running(p, slot, &delay, m.t);
     chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
     chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
@@ -8632,8 +8721,9 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         chroprof__run_otherwise(p, id, site, slot, now, chroprof__caller_base());
         return;
     }
+    chroprof__path_row *row = p->paths + slot->path;
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
-                         p->paths[slot->path].window != c->window ||
+                         row->window != c->window ||
                          !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), 0, &m) ||
                          !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m),
@@ -8641,6 +8731,8 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
+    if (CHROPROF__LIKELY(m.depth == c->barrier))
+        chroprof__count_found(c, row, slot);
     slot->since = m.t;
     chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
     chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
@@ -8683,6 +8775,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, chroprof__ending e, uint64_t
         return;
     }
     chroprof__path_row *row = p->paths + m.account;
+    CHROPROF__ONE_WORD(c);                  /* so that p stays where the slow path wants it */
     if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, row, frame, e, false, m.t - frame->pushed);
     else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
@@ -8721,7 +8814,10 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
         return;
     }
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_SWITCH, id);
-    uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
+    bool base = chroprof__is_base(frame);
+    uint64_t slice = chroprof__end_run(p, c, row, frame, base, m.t);
+    if (base && slot->state != CHROPROF_READY)
+        chroprof__count_found(c, p->paths + slot->path, slot);
     chroprof__start_running(p, slot, &delay, m.t);
     frame->pushed = frame->start = m.t;
     frame->event = (uint32_t)c->seq;
@@ -8754,6 +8850,7 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
         return;
     }
     chroprof__open_event(p, c, &m, state, id);
+    chroprof__may_be_found(p, slot);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -8887,8 +8984,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     c->time_limit = c->iteration.idle_limit;
-    chroprof__begin_iteration(c);
-    chroprof__count_wait(c, m.dt);
+    chroprof__begin_iteration(c, m.dt);
     chroprof__close_event(c);
 }
 
@@ -9080,6 +9176,10 @@ typedef struct chroprof__figure {
            "Time that futures were ready and did not run.")                                        \
     UNSEEN(chroprof__path_row, delay_max, TICKS, MAX)                                              \
     RANK_ONLY(delay_p99_ns)                                                                        \
+    FIGURE(found, found, COUNT, SUM, "found_total",                                                \
+           "What polls of the loop brought for a site.")                                           \
+    FIGURE(hidden_total_ns, hidden, TICKS, SUM, "hidden_seconds_total",                            \
+           "Estimate: time for which that had waited unseen for the poll.")                        \
     FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",                                     \
            "Delay of all ready futures while this site occupied the loop.")                        \
     READ(calls, "", "")                                                                            \
@@ -9391,6 +9491,9 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
         return false;
     chroprof__path_now(p, path, &row);
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &row, out);
+    out->hidden_total_ns /= 2;              /* half of the most, on average */
+    if (p->core->estimated)
+        out->found = out->hidden_total_ns = 0;
     out->id = path;
     out->parent = row.parent;
     out->site = row.site;
@@ -11853,8 +11956,7 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
     chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
     c->phase.exits = c->phase.begun = 1;
     if (c->depth == 0) {
-        c->loop.iteration_active = c->loop.iteration_callback = 0;
-        c->iteration.start = CHROPROF__NO_ITERATION;
+        chroprof__no_iteration(c);
     }
     chroprof__set_time_limit(c);
     chroprof__close_event(c);
@@ -12279,8 +12381,7 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->loop.iteration_active = c->loop.iteration_callback = 0;
-    c->iteration.start = CHROPROF__NO_ITERATION;
+    chroprof__no_iteration(c);
     c->enabled = 0;
     chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
@@ -12340,7 +12441,7 @@ static void chroprof__reset_futures(chroprof *p)
     p->core->ready = 0;                     /* as it was, but after a reset that was cut short */
     for (uint32_t k = 0; k < p->rows; k++) {
         const chroprof__future_row *slot = p->futures + k;
-        uint64_t ready = slot->state == CHROPROF_READY;
+        uint32_t ready = slot->state == CHROPROF_READY;
         if (slot->id == 0 || slot->state == CHROPROF__GONE)
             continue;
         p->paths[slot->path].live++;
@@ -12441,7 +12542,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->ring.barrier = c->barrier;
     c->loop.slow_due = 0;
     c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
-    c->loop.iteration_callback = 0;
+    c->loop.iteration_callback = c->iteration.hidden = 0;
     c->iteration.event = c->ring.first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->time.factor);
     c->time_limit = c->iteration.idle_limit = 0;
@@ -13247,8 +13348,9 @@ static bool chroprof__paths_since(const chroprof__since *s)
         chroprof__path_row *row = s->to.paths + k;
         const chroprof__path_row *old =
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
-        uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
-        uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
+        uint64_t lifetime = row->lifetime + row->live * s->begin - old->lifetime -
+                            old->live * s->begin;
+        uint64_t delay = row->delay + row->ready * s->begin - old->delay - old->ready * s->begin;
         good = good && (row->exec >= old->exec || s->from->core->copy.living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->lifetime = lifetime;
@@ -18778,7 +18880,7 @@ static void chroprof__text_state(chroprof__page *g)
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make
  * every column that adds up do so on the page. */
 
-enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
+enum { CHROPROF__COLUMNS = 13, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
 enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY, CHROPROF__SAMPLED };
 
 /* A column is there from a width of the page on, and wherever it is the order. Those of CPU time
@@ -18989,6 +19091,7 @@ enum { CHROPROF__TEXT_ROWS = 40 };
 typedef struct chroprof__shown_site {
     chroprof_rank rank;        /* first, so that columns find its figures */
     uint64_t cpu[2], off_cpu[2];   /* each with its error */
+    uint64_t hidden_ns;        /* mean, an estimate */
 } chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
@@ -19005,6 +19108,8 @@ static const chroprof__column chroprof__site_columns[] = {
     { "", "lifetime", "%9t", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
     { "", "waiting", "%8t", { 120, 128 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
     { "", "delay", "%8t", { 120, 128 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
+    { "~mean", "hidden", "%8t", { 140, 164 }, CHROPROF__ALONE,
+      (uint16_t)offsetof(chroprof__shown_site, hidden_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
 };
 
@@ -19037,6 +19142,8 @@ static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const 
     row.rank = *rank;
     chroprof__judge_part(row.cpu, rank->exec_ns - off_cpu_ns, rank->exec_ns, known ? samples : 0);
     chroprof__judge_part(row.off_cpu, off_cpu_ns, rank->exec_ns, known ? samples : 0);
+    row.hidden_ns = rank->found && g->totals.iterations ? rank->hidden_total_ns / rank->found
+                                                        : CHROPROF__NO_FIGURE;
     if (!rank->has_percentiles)
         row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
     return row;

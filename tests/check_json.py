@@ -14,10 +14,10 @@ import sys
 TOP = ("chroprof", "totals", "sites", "paths", "stalls", "slowest", "windows", "timeline", "tables", "anomalies")
 SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_max_ns slice_p50_ns "
         "slice_p90_ns slice_p99_ns slice_p999_ns slice_typical_ns slice_min_ns slice_p1_ns "
-        "slices lifetime_ns waiting_ns delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
+        "slices lifetime_ns waiting_ns delay_ns delay_p99_ns found hidden_total_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
         "latency_p50_ns latency_p99_ns latency_max_ns id has_percentiles")
 PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
-        "lifetime_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
+        "lifetime_ns waiting_ns delay_ns found hidden_total_ns blame_ns calls completed failed cancelled abandoned live "
         "stillborn dropped")
 TOTALS = ("elapsed_ns busy_ns idle_ns uninstrumented_ns start_ns exit_ns at_once at_once_ns cpu_clock_ns asleep_ns hidden_ns hidden_p99_ns untracked_ns delay_ns blame_ns events anomalies live "
           "iterations iteration_p50_ns iteration_p99_ns iteration_max_ns callbacks callback_p50_ns callback_p99_ns callback_max_ns "

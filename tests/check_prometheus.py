@@ -20,6 +20,8 @@ ESCAPES = {"\\": "\\", '"': '"', "n": "\n"}
 SITE_METRICS = {
     "chroprof_exec_seconds_total": "exec_ns",
     "chroprof_delay_seconds_total": "delay_ns",
+    "chroprof_found_total": "found",
+    "chroprof_hidden_seconds_total": "hidden_total_ns",
     "chroprof_blame_seconds_total": "blame_ns",
     "chroprof_live_futures": "live",
 }

@@ -380,6 +380,69 @@ static void advance(model *m, uint64_t now)
     bill(m, dt, long_step);
 }
 
+/* ---- what polls found ---------------------------------------------------------------------- */
+
+/* It came after `from` at the earliest, and no later than the poll. */
+static void find_since(model *m, int path, uint64_t from)
+{
+    model_found found = { path, 0 };
+
+    if (m->polls > 1 && !m->waited) {
+        from = larger(from, m->poll_before);
+        found.most = m->poll > from ? m->poll - from : 0;
+    }
+    arrput(m->found, found);
+}
+
+static bool is_outside_of_tasks(const model *m)
+{
+    return !m->hidden && depth(m) == base_index(m);
+}
+
+static bool rests_since_poll(const model *m, const model_future *f)
+{
+    return m->in_iteration && f->since >= m->poll;
+}
+
+/* Created by the loop, and nothing else. */
+static bool is_of_loop(const model *m, const model_future *f)
+{
+    return f->state == CHROPROF_PENDING && f->path >= 0 && COUNT(m->paths[f->path].chain) == 1;
+}
+
+/* A future that rests runs, is ready or ends. What came to rest after the poll it did not find. */
+static void come_up(model *m, int future)
+{
+    const model_future *f = &m->futures[future];
+
+    if (!is_outside_of_tasks(m) || (f->state != CHROPROF_PENDING && f->state != CHROPROF_PAUSED))
+        return;
+    if (!rests_since_poll(m, f))
+        find_since(m, f->path, f->since);
+    else if (is_of_loop(m, f))
+        find_since(m, f->path, 0);
+}
+
+/* A call of the loop is over. It began in this iteration. */
+static void find_call(model *m, const model_frame *frame)
+{
+    if (m->polls == 0 || frame->pushed >= m->poll)
+        find_since(m, m->futures[frame->future].path, 0);
+}
+
+/* It was ready at an instant that was told. What is later than its record is its delay. */
+static void find_told(model *m, int future, uint64_t when)
+{
+    const model_future *f = &m->futures[future];
+    model_found found = { f->path, 0 };
+
+    if (!is_outside_of_tasks(m) || (rests_since_poll(m, f) && !is_of_loop(m, f)))
+        return;
+    if (rests_since_poll(m, f) && when < m->poll)
+        found.most = 2 * (m->poll - when);
+    arrput(m->found, found);
+}
+
 /* ---- the life of a future ------------------------------------------------------------------ */
 
 static int find_live(const model *m, uint64_t id)
@@ -618,6 +681,8 @@ static void pop(model *m)
 
     if (depth(m) == base_index(m) && frame.kind != MODEL_FRAME_BARRIER)
         end_callback(m, &frame);
+    if (depth(m) == base_index(m) && frame.kind == MODEL_FRAME_ENTER)
+        find_call(m, &frame);
     if (frame.slice >= 0)
         m->slices[frame.slice].ended = true;
     if (frame.kind == MODEL_FRAME_ENTER)
@@ -673,6 +738,7 @@ static void on_ready(model *m, uint64_t id)
         return;
     }
     f = &m->futures[future];
+    come_up(m, future);
     if (f->state == CHROPROF_RUNNING)
         f->wants_ready = true;
     else if (f->state != CHROPROF_READY)
@@ -690,6 +756,8 @@ static void run_known(model *m, int future)
             return;
         pop(m);
     }
+    if ((uint64_t)depth(m) < m->capacity[CHROPROF_TABLE_DEPTH])
+        come_up(m, future);
     end_delay(m, f);
     if (f->state != CHROPROF_RUNNING)
         f->since = m->elapsed;
@@ -799,6 +867,8 @@ static void on_finish(model *m, uint64_t id, const chroprof_site *site, model_en
         pop_one_hidden(m);
     } else if (future >= 0 && m->futures[future].state == CHROPROF_RUNNING) {
         count(m, CHROPROF_ANOMALY_BURIED_FINISH);
+    } else if (future >= 0) {
+        come_up(m, future);
     }
     if (future >= 0)
         end_future(m, future, end);
@@ -894,6 +964,10 @@ static void end_idle(model *m, chroprof_state state)
         m->start = time_at(m, MODEL_LOOP);
     m->begun = true;
     m->in_iteration = true;
+    m->polls++;
+    m->poll_before = m->poll;
+    m->poll = m->elapsed;
+    m->waited = m->billed >= 10000;
     m->iteration_start = m->elapsed;
     m->iteration_step = COUNT(m->steps) - 1;
     m->iteration_callback = -1;
@@ -1035,6 +1109,10 @@ static void ready_in_the_past(model *m, model_future *f, uint64_t age)
 {
     uint64_t from = age > m->elapsed ? 0 : m->elapsed - age;
 
+    if (from < m->elapsed)
+        find_told(m, (int)(f - m->futures), from);
+    else
+        come_up(m, (int)(f - m->futures));
     from = larger(from, f->since);
     begin_delay(m, f);
     f->since = from;
@@ -1098,6 +1176,7 @@ void model_set_enabled(model *m, bool on)
     for (i = 0; i < COUNT(m->live); i++)
         no_longer_ready(m, m->live[i]);
     m->idle = m->in_iteration = false;
+    m->polls = 0;
 }
 
 static void reset_futures(model *m)
@@ -1142,7 +1221,9 @@ void model_reset(model *m)
 
     for (i = 0; i < COUNT(m->live); i++)
         settle(m, m->live[i]);
-    m->elapsed = m->iteration_start = m->events = m->old_blame = m->hidden_since = 0;
+    m->waited = true; /* of the time before nothing counts */
+    arrsetlen(m->found, 0);
+    m->poll = m->elapsed = m->iteration_start = m->events = m->old_blame = m->hidden_since = 0;
     memset(m->anomalies, 0, sizeof m->anomalies);
     memset(m->dropped, 0, sizeof m->dropped);
     arrsetlen(m->intervals, 0);
@@ -1189,6 +1270,7 @@ void model_free(model *m)
     for (i = 0; i < COUNT(m->futures); i++)
         arrfree(m->futures[i].behind);
     arrfree(m->slow);
+    arrfree(m->found);
     arrfree(m->edges);
     arrfree(m->intervals);
     arrfree(m->futures);
@@ -1206,6 +1288,7 @@ void model_free(model *m)
 
 typedef struct figures {
     uint64_t exec, with_children, exec_max, slice_max, slices, lifetime, waiting, delay, blame;
+    uint64_t found, hidden;
     uint64_t ends[MODEL_FORGOTTEN];
     bool used;
 } figures;
@@ -1325,6 +1408,21 @@ static uint64_t waiting_of(const figures *f)
     return rest > f->delay ? rest - f->delay : 0;
 }
 
+/* What can have waited from 0 to some time waited half of that on average. */
+static void add_found(const model *m, figures *all)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->found); i++) {
+        if (m->found[i].path < 0)
+            continue;
+        all[m->found[i].path].found++;
+        all[m->found[i].path].hidden += m->found[i].most;
+    }
+    for (i = 0; i < COUNT(m->paths); i++)
+        all[i].hidden /= 2;
+}
+
 static figures *figures_of_paths(const model *m)
 {
     figures *all = NULL, none;
@@ -1343,6 +1441,7 @@ static figures *figures_of_paths(const model *m)
     add_futures(m, all);
     add_activations(m, all);
     add_subtrees(m, all);
+    add_found(m, all);
     for (i = 0; i < COUNT(m->paths); i++)
         all[i].waiting = waiting_of(&all[i]);
     return all;
@@ -1366,6 +1465,8 @@ static void add_figures(figures *sum, const figures *row)
     sum->lifetime += row->lifetime;
     sum->delay += row->delay;
     sum->blame += row->blame;
+    sum->found += row->found;
+    sum->hidden += row->hidden;
     for (i = 0; i < MODEL_FORGOTTEN; i++)
         sum->ends[i] += row->ends[i];
 }
@@ -1919,6 +2020,8 @@ static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f
     hold(c, "dropped", r->dropped, f->ends[MODEL_DROPPED]);
     hold(c, "live", r->live, f->ends[MODEL_LIVE]);
     hold(c, "stillborn", r->stillborn, f->ends[MODEL_STILLBORN]);
+    hold(c, "found", r->found, f->found);
+    hold(c, "hidden_total_ns", r->hidden_total_ns, f->hidden);
     if (r->has_percentiles)
         compare_site_percentiles(c, r, site);
 }
@@ -2046,6 +2149,8 @@ static void compare_path(comparison *c, const chroprof_path *row, const figures 
     hold(c, "dropped", row->dropped, f->ends[MODEL_DROPPED]);
     hold(c, "live", row->live, f->ends[MODEL_LIVE]);
     hold(c, "stillborn", row->stillborn, f->ends[MODEL_STILLBORN]);
+    hold(c, "found", row->found, f->found);
+    hold(c, "hidden_total_ns", row->hidden_total_ns, f->hidden);
 }
 
 /* The id that p gave to each path of the model, 0 where it has none. */

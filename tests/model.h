@@ -91,6 +91,12 @@ typedef struct model_future {
     model_share *behind;            /* who was on top while it was ready */
 } model_future;
 
+/* What a poll is taken to have found, and the most that it can have waited before. */
+typedef struct model_found {
+    int path;
+    uint64_t most;
+} model_found;
+
 typedef struct model_activation {
     int future;
     uint64_t length;
@@ -118,6 +124,10 @@ typedef struct model {
     uint64_t capacity[CHROPROF_TABLE_COUNT];
     uint64_t window_ns, stall_ns, max_step_ns;
     bool on, started, idle, in_iteration, begun;
+    int polls; /* how many there were; when the last two were, did the last wait? */
+    uint64_t poll, poll_before;
+    bool waited;
+    model_found *found;
     uint64_t billed; /* the last interval */
     uint64_t at_once, at_once_ns, start;
     uint64_t last, elapsed, iteration_start, events, old_blame, hidden, hidden_since;

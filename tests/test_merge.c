@@ -180,6 +180,8 @@ static void same_path(const chroprof_path *a, const chroprof_path *b)
     CHECK_EQ(a->dropped, b->dropped);
     CHECK_EQ(a->live, b->live);
     CHECK_EQ(a->stillborn, b->stillborn);
+    CHECK_EQ(a->found, b->found);
+    CHECK_EQ(a->hidden_total_ns, b->hidden_total_ns);
     CHECK_IN(a->slice_max_ns, b->slice_max_ns, a->exec_max_ns);
     CHECK_IN(a->exec_max_ns, b->slice_max_ns, a->exec_ns);
 }

@@ -74,7 +74,8 @@ static void same_rank(const chroprof_rank *a, const chroprof_rank *b)
     SAME(a, b, exec_ns), SAME(a, b, with_children_ns), SAME(a, b, exec_max_ns);
     SAME(a, b, slice_max_ns), SAME(a, b, slice_p99_ns), SAME(a, b, slices), SAME(a, b, lifetime_ns);
     SAME(a, b, delay_ns), SAME(a, b, delay_p99_ns), SAME(a, b, blame_ns), SAME(a, b, calls);
-    SAME(a, b, live), SAME(a, b, stillborn), SAME(a, b, dropped);
+    SAME(a, b, found), SAME(a, b, hidden_total_ns), SAME(a, b, live), SAME(a, b, stillborn),
+        SAME(a, b, dropped);
 }
 
 static void same_path(const chroprof_path *a, const chroprof_path *b)

@@ -665,6 +665,32 @@ TEST(ranks_by_blame_and_delay)
     CHECK_STR(rows[0].name, "a");
 }
 
+/* A poll that waited hides nothing; what one found that did not had waited half of the time since
+ * the poll before, on average; a future no longer than it rests. */
+TEST(hidden_delay_of_a_site)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 1000, IDLE_ENTER, 0, NULL);
+    at(p, 2000000, IDLE_LEAVE, 0, NULL);
+    at(p, 2000000, ENTER, 0, &A);
+    at(p, 2000000, PENDING, 7, &B);
+    at(p, 2600000, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").found, 1);
+    CHECK_EQ(rank_of(p, "a").hidden_total_ns, 0);
+    at(p, 2600000, RUNNING, 7, NULL);
+    at(p, 2800000, PAUSED, 7, NULL);
+    CHECK_EQ(rank_of(p, "b").found, 0); /* a task had created it since the poll */
+    at(p, 2999000, IDLE_ENTER, 0, NULL);
+    at(p, 3000000, IDLE_LEAVE, 0, NULL);
+    at(p, 3000000, ENTER, 0, &A);
+    at(p, 3100000, LEAVE, 0, NULL);
+    at(p, 3100000, RUNNING, 7, NULL);
+    CHECK_EQ(rank_of(p, "a").found, 2);
+    CHECK_EQ(rank_of(p, "a").hidden_total_ns, 500000);
+    CHECK_EQ(rank_of(p, "b").found, 1);
+    CHECK_EQ(rank_of(p, "b").hidden_total_ns, 100000);
+}
+
 TEST(stillborn_is_apart_from_calls)
 {
     chroprof *p = fresh(NULL);
@@ -1934,6 +1960,7 @@ static const test_case cases[] = {
     CASE(frames_from_the_top_down),
     CASE(ranks_with_ties),
     CASE(ranks_by_blame_and_delay),
+    CASE(hidden_delay_of_a_site),
     CASE(stillborn_is_apart_from_calls),
     CASE(live_futures_with_path_and_since),
     CASE(stall_of_a_callback),

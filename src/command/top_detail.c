@@ -110,6 +110,26 @@ static void detail_clients(top *t)
     profile_free(&p);
 }
 
+/* What its polls brought had waited for them, by what the program counted since the start. */
+static void detail_hidden(top *t)
+{
+    chroprof_rank rank;
+    uint64_t cursor = 0, mean;
+    char text[160];
+    while (chroprof_next_rank(&t->watch.now->file.view, &cursor, &rank)) {
+        if (rank.found == 0 || !is_detail(t, rank.name, rank.file, rank.line)) {
+            continue;
+        }
+        mean = rank.hidden_total_ns / rank.found;
+        (void)snprintf(text, sizeof text, "polls found it %s times; hidden before that: about %s on "
+                       "average, at most %s (since the start)", figure_count((double)rank.found).text,
+                       figure_time(&t->sheet, mean).text, figure_time(&t->sheet, 2 * mean).text);
+        sheet_cut(&t->sheet, text, t->sheet.columns);
+        sheet_newline(&t->sheet);
+        return;
+    }
+}
+
 /* Since the start: the paths that lead to it, those with the most exec first. */
 static void detail_paths(top *t)
 {
@@ -234,6 +254,7 @@ void top_detail_page(top *t)
     sheet_newline(s);
     detail_figures(t);
     if (t->watch.now != NULL) {
+        detail_hidden(t);
         detail_clients(t);
         detail_stalls(t);
         detail_paths(t);

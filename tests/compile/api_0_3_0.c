@@ -128,7 +128,7 @@ static int read_ranks(const chroprof *p)
     u64(&r->exec_ns), u64(&r->children_ns), u64(&r->with_children_ns), u64(&r->exec_max_ns);
     u64(&r->slice_max_ns), u64(&r->slice_p50_ns), u64(&r->slice_p90_ns), u64(&r->slice_p99_ns);
     u64(&r->slice_p999_ns), u64(&r->slices), u64(&r->lifetime_ns), u64(&r->waiting_ns);
-    u64(&r->delay_ns), u64(&r->delay_p99_ns), u64(&r->blame_ns), u64(&r->calls);
+    u64(&r->delay_ns), u64(&r->delay_p99_ns), u64(&r->found), u64(&r->hidden_total_ns), u64(&r->blame_ns), u64(&r->calls);
     u64(&r->completed), u64(&r->failed), u64(&r->cancelled), u64(&r->abandoned), u64(&r->live);
     u64(&r->stillborn), u32(&r->id), flag(&r->has_percentiles);
     EXPECT(r[0].exec_ns == 900 && r[0].name[0] == 'm');

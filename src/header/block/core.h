@@ -59,6 +59,7 @@ typedef struct chroprof__core {
         uint64_t min;              /* as callback.min */
         uint64_t idle_limit;       /* of idle_leave, what time_limit is of other events */
         uint64_t event;            /* the number of the event that began the one under way */
+        uint64_t hidden;           /* time since the poll before, if this one did not wait */
     } iteration;
     struct {
         uint64_t counts;           /* UINT64_MAX: counts of paths that have none */

@@ -7,7 +7,7 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 15u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 16u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -86,10 +86,10 @@ typedef struct chroprof__path_row {
     /* second line: the life of futures; lifetime and delay are kept as sums of ends minus
      * beginnings */
     uint64_t delay;            /* + ready * now */
-    uint64_t live;             /* futures */
-    uint64_t ready;            /* futures ready just now */
+    uint32_t live;             /* futures */
+    uint32_t ready;            /* futures ready just now */
     uint64_t completed, failed, cancelled, abandoned;
-    uint64_t mark;             /* exec that the windows already hold */
+    uint64_t found, hidden;    /* what polls brought, and the most that it can have waited before */
     /* third line: the tree */
     uint32_t site;
     uint32_t parent;
@@ -105,7 +105,7 @@ typedef struct chroprof__path_row {
     /* fourth line */
     chroprof__sum sum[2];
     uint32_t tally[2];         /* that the sums belong to, 0: none */
-    uint64_t spare;            /* for one more figure */
+    uint64_t mark;             /* exec that the windows already hold */
 } chroprof__path_row;
 
 typedef struct chroprof__site_entry {
@@ -387,7 +387,7 @@ typedef struct chroprof__begun {
     uint64_t event, cpu_ns;    /* modulo 2^32 */
 } chroprof__begun;
 
-#define CHROPROF__NO_ITERATION (UINT64_C(1) << 63)
+#define CHROPROF__NO_ITERATION (UINT64_C(1) << 62)
 
 enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 

@@ -84,8 +84,9 @@ static bool chroprof__paths_since(const chroprof__since *s)
         chroprof__path_row *row = s->to.paths + k;
         const chroprof__path_row *old =
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
-        uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
-        uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
+        uint64_t lifetime = row->lifetime + row->live * s->begin - old->lifetime -
+                            old->live * s->begin;
+        uint64_t delay = row->delay + row->ready * s->begin - old->delay - old->ready * s->begin;
         good = good && (row->exec >= old->exec || s->from->core->copy.living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->lifetime = lifetime;

@@ -181,6 +181,10 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
         slot->flags |= CHROPROF__REMEMBERED;
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
     } else if (slot->state != CHROPROF_READY) {
+        if (at == c->last)
+            chroprof__may_be_found(p, slot);
+        else
+            chroprof__tell_found(p, slot, at);
         chroprof__begin_ready(p, slot, at > slot->since ? at : slot->since);
         if (CHROPROF__RARELY(slot->since < c->last))
             chroprof__blame_past(p, slot->since);
@@ -229,6 +233,8 @@ CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
+    else if (!chroprof__no_room(c))
+        chroprof__may_be_found(p, slot);
     if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
@@ -416,6 +422,8 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
         chroprof__pop(p, c, p->paths + c->account, t);
     else if (CHROPROF__RARELY(slot->state == CHROPROF_RUNNING))
         chroprof__finish_buried(p, slot, t);
+    else
+        chroprof__may_be_found(p, slot);
     chroprof__finish_slot(p, slot, state, t);
     chroprof__end_life(p, c, slot, t);
 }

@@ -180,6 +180,8 @@ CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core 
     uint64_t slice = t - frame->start;
     chroprof__end_call(row, length);
     chroprof__end_frame(p, c, row, frame, base, slice, length);
+    if (base)
+        chroprof__end_found(c, row);
     return slice;
 }
 
@@ -260,6 +262,8 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_READY, id);
+    if (m.depth == c->barrier)
+        chroprof__count_found(c, p->paths + slot->path, slot);
     chroprof__begin_ready(p, slot, m.t);
     chroprof__close_event(c);
 }
@@ -282,6 +286,7 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
+    chroprof__may_be_found(p, slot);
     chroprof__start_running(p, slot, &delay, m.t);
     chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
     chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
@@ -299,8 +304,9 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         chroprof__run_otherwise(p, id, site, slot, now, chroprof__caller_base());
         return;
     }
+    chroprof__path_row *row = p->paths + slot->path;
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
-                         p->paths[slot->path].window != c->window ||
+                         row->window != c->window ||
                          !CHROPROF__KNOWS_CALLER(p, chroprof__caller_at(p, slot->path), 0, &m) ||
                          !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m),
@@ -308,6 +314,8 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
+    if (CHROPROF__LIKELY(m.depth == c->barrier))
+        chroprof__count_found(c, row, slot);
     slot->since = m.t;
     chroprof__pushed n = { m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t };
     chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, n);
@@ -350,6 +358,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, chroprof__ending e, uint64_t
         return;
     }
     chroprof__path_row *row = p->paths + m.account;
+    CHROPROF__ONE_WORD(c);                  /* so that p stays where the slow path wants it */
     if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, row, frame, e, false, m.t - frame->pushed);
     else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback.limit))
@@ -388,7 +397,10 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
         return;
     }
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_SWITCH, id);
-    uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
+    bool base = chroprof__is_base(frame);
+    uint64_t slice = chroprof__end_run(p, c, row, frame, base, m.t);
+    if (base && slot->state != CHROPROF_READY)
+        chroprof__count_found(c, p->paths + slot->path, slot);
     chroprof__start_running(p, slot, &delay, m.t);
     frame->pushed = frame->start = m.t;
     frame->event = (uint32_t)c->seq;
@@ -421,6 +433,7 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
         return;
     }
     chroprof__open_event(p, c, &m, state, id);
+    chroprof__may_be_found(p, slot);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&latency, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -554,8 +567,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     c->time_limit = c->iteration.idle_limit;
-    chroprof__begin_iteration(c);
-    chroprof__count_wait(c, m.dt);
+    chroprof__begin_iteration(c, m.dt);
     chroprof__close_event(c);
 }
 

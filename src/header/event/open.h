@@ -64,11 +64,11 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (c->phase.exits && m->account == CHROPROF__LOOP)
         c->phase.exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
-        chroprof__count_wait(c, m->dt);
         if (!c->phase.begun)
             c->phase.start_ticks = p->paths[CHROPROF__LOOP].exec;
         c->phase.begun = 1;
-        chroprof__begin_iteration(c);
+        chroprof__begin_iteration(c, m->dt);
+        c->iteration.hidden *= c->loop.iteration_active;    /* 0: it was the first poll */
         c->loop.iteration_active = 1;
     }
     if (m->t >= c->loop.slow_due)

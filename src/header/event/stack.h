@@ -88,6 +88,63 @@ CHROPROF__INLINE bool chroprof__no_room(const chroprof__core *c)
     return c->depth == c->tables[CHROPROF_TABLE_DEPTH].capacity;
 }
 
+/* Of a future that rests since the last poll: did the loop itself create it? */
+static bool chroprof__brought(const chroprof__path_row *row, const chroprof__future_row *slot)
+{
+    return slot->state == CHROPROF_PENDING && row->parent == CHROPROF__LOOP;
+}
+
+/* What the loop begins, tells or ends outside of tasks, the last poll is taken to have found. It
+ * had waited no longer than since the poll before, nor than its future rests: half of that on
+ * average. A future that came to rest since the poll was not found by it, but one that the loop
+ * itself created. */
+CHROPROF__INLINE void chroprof__count_found(const chroprof__core *c, chroprof__path_row *row,
+                                            const chroprof__future_row *slot)
+{
+    uint64_t most = c->iteration.start - slot->since;
+    if (CHROPROF__RARELY((int64_t)most <= 0)) {
+        if (!chroprof__brought(row, slot))
+            return;
+        most = UINT64_MAX;
+    }
+    row->found++;
+    CHROPROF__READ_AGAIN();                 /* as in chroprof__begin_iteration */
+    row->hidden += most < c->iteration.hidden ? most : c->iteration.hidden;
+}
+
+/* Does a future that rests come up outside of tasks? */
+CHROPROF__INLINE bool chroprof__comes_up(const chroprof__core *c, const chroprof__future_row *slot)
+{
+    return c->depth == c->barrier && c->hidden == 0 &&
+           (slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED);
+}
+
+static void chroprof__may_be_found(const chroprof *p, const chroprof__future_row *slot)
+{
+    if (chroprof__comes_up(p->core, slot))
+        chroprof__count_found(p->core, p->paths + slot->path, slot);
+}
+
+/* When it came is told. What is later than its record is its delay. */
+static void chroprof__tell_found(const chroprof *p, const chroprof__future_row *slot, uint64_t at)
+{
+    const chroprof__core *c = p->core;
+    chroprof__path_row *row = p->paths + slot->path;
+    bool rested = slot->since < c->iteration.start;
+    if (!chroprof__comes_up(c, slot) || (!rested && !chroprof__brought(row, slot)))
+        return;
+    row->found++;
+    row->hidden += rested ? 0 : 2 * chroprof__minus(c->iteration.start, at);
+}
+
+/* A call of the loop has ended. */
+CHROPROF__INLINE void chroprof__end_found(const chroprof__core *c, chroprof__path_row *row)
+{
+    row->found++;
+    CHROPROF__READ_AGAIN();
+    row->hidden += c->iteration.hidden;
+}
+
 /* A future became ready at profile time `at`, not later than now. */
 CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future_row *slot, uint64_t at)
 {
@@ -242,10 +299,13 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     bool base = c->depth == c->barrier + 1;
     chroprof__raise(&row->slice_max, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
-    if (frame->kind & CHROPROF__ENTER_FRAME)
+    if (frame->kind & CHROPROF__ENTER_FRAME) {
         chroprof__end_call(row, length);
-    else
+        if (base && (frame->pushed >= c->iteration.start || !c->loop.iteration_active))
+            chroprof__end_found(c, row);
+    } else {
         chroprof__end_activation(row, chroprof__leave_slot(p, frame, slice, t));
+    }
     if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
         chroprof__claim_histograms(p, row);
     if (base && frame->kind & CHROPROF__PARTED)

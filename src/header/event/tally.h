@@ -188,24 +188,30 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
-/* A wait ends that took so long since the event before. No branch: how long a wait takes is no
- * habit. Two sums side by side would become one of vectors, which takes longer. */
-CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
+/* From now on no iteration is under way; a poll that comes is the first. */
+static void chroprof__no_iteration(chroprof__core *c)
+{
+    c->loop.iteration_active = c->loop.iteration_callback = 0;
+    c->iteration.hidden = 0;
+    c->iteration.start = CHROPROF__NO_ITERATION;
+}
+
+/* A wait ends that took so long since the event before, an iteration begins. The fast path does
+ * this when the one before has been one. No branch: how long a wait takes is no habit. Two sums
+ * side by side would become one of vectors, which takes longer. */
+CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c, uint64_t ticks)
 {
     uint64_t at_once = 0 - (uint64_t)(ticks < c->loop.at_once_limit);    /* 0 or all bits */
     CHROPROF__ONE_WORD(at_once);
     c->loop.at_once -= at_once;
     CHROPROF__READ_AGAIN();
     c->loop.at_once_ticks += at_once & ticks;
-}
-
-/* An idle ends, an iteration begins. The fast path does this when the one before has been one.
- * */
-CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
-{
     c->account = CHROPROF__LOOP;
-    c->iteration.start = c->last;
     c->iteration.event = c->seq >> 1;
+    CHROPROF__READ_AGAIN();
+    at_once &= c->last - c->iteration.start;
+    c->iteration.start = c->last;
+    c->iteration.hidden = at_once;
 }
 
 /* The row of these waits; a new one takes the place of what has least. */

@@ -94,7 +94,9 @@ CONCEPTS
              how long data waits until the loop polls. No event tells it. totals.hidden_ns and
              hidden_p99_ns are estimates for data that comes at random moments, from the lengths of
              iterations: the clock of a future starts after the poll. They are part of no other
-             figure. chroprof whatif estimates it from steps, per kind of future
+             figure. rank.hidden_total_ns / rank.found is the mean of a site, at most twice that:
+             half of the time since the poll before, if the poll did not wait. chroprof whatif
+             estimates it from steps, per kind of future
  waiting     the rest of a future's lifetime: lifetime - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system

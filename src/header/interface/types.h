@@ -144,6 +144,12 @@ typedef struct chroprof_rank {
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
     uint64_t slices;           /* that have begun */
     uint64_t lifetime_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
+    uint64_t found, hidden_total_ns;   /* what polls brought: slices, calls, and futures told ready
+                                  or finished, outside of tasks; and an estimate of how long all
+                                  that had waited for the poll, at most twice as long: half of the
+                                  time since the poll before, of a future as far as it rested. No
+                                  wait is hidden that ended a wait of the loop, or that ready_since
+                                  tells. Part of no other figure */
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
@@ -172,6 +178,7 @@ typedef struct chroprof_path {
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
     uint64_t lifetime_ns, waiting_ns, delay_ns, blame_ns;
+    uint64_t found, hidden_total_ns;   /* see chroprof_rank */
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
     uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */

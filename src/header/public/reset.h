@@ -45,8 +45,7 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->loop.iteration_active = c->loop.iteration_callback = 0;
-    c->iteration.start = CHROPROF__NO_ITERATION;
+    chroprof__no_iteration(c);
     c->enabled = 0;
     chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
@@ -106,7 +105,7 @@ static void chroprof__reset_futures(chroprof *p)
     p->core->ready = 0;                     /* as it was, but after a reset that was cut short */
     for (uint32_t k = 0; k < p->rows; k++) {
         const chroprof__future_row *slot = p->futures + k;
-        uint64_t ready = slot->state == CHROPROF_READY;
+        uint32_t ready = slot->state == CHROPROF_READY;
         if (slot->id == 0 || slot->state == CHROPROF__GONE)
             continue;
         p->paths[slot->path].live++;
@@ -207,7 +206,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->ring.barrier = c->barrier;
     c->loop.slow_due = 0;
     c->iteration.start = c->loop.iteration_active ? 0 : CHROPROF__NO_ITERATION;
-    c->loop.iteration_callback = 0;
+    c->loop.iteration_callback = c->iteration.hidden = 0;
     c->iteration.event = c->ring.first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->time.factor);
     c->time_limit = c->iteration.idle_limit = 0;

@@ -184,8 +184,7 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
     chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
     c->phase.exits = c->phase.begun = 1;
     if (c->depth == 0) {
-        c->loop.iteration_active = c->loop.iteration_callback = 0;
-        c->iteration.start = CHROPROF__NO_ITERATION;
+        chroprof__no_iteration(c);
     }
     chroprof__set_time_limit(c);
     chroprof__close_event(c);

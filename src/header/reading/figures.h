@@ -71,6 +71,10 @@ typedef struct chroprof__figure {
            "Time that futures were ready and did not run.")                                        \
     UNSEEN(chroprof__path_row, delay_max, TICKS, MAX)                                              \
     RANK_ONLY(delay_p99_ns)                                                                        \
+    FIGURE(found, found, COUNT, SUM, "found_total",                                                \
+           "What polls of the loop brought for a site.")                                           \
+    FIGURE(hidden_total_ns, hidden, TICKS, SUM, "hidden_seconds_total",                            \
+           "Estimate: time for which that had waited unseen for the poll.")                        \
     FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",                                     \
            "Delay of all ready futures while this site occupied the loop.")                        \
     READ(calls, "", "")                                                                            \

@@ -131,6 +131,9 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
         return false;
     chroprof__path_now(p, path, &row);
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &row, out);
+    out->hidden_total_ns /= 2;              /* half of the most, on average */
+    if (p->core->estimated)
+        out->found = out->hidden_total_ns = 0;
     out->id = path;
     out->parent = row.parent;
     out->site = row.site;

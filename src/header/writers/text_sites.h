@@ -20,6 +20,7 @@ enum { CHROPROF__TEXT_ROWS = 40 };
 typedef struct chroprof__shown_site {
     chroprof_rank rank;        /* first, so that columns find its figures */
     uint64_t cpu[2], off_cpu[2];   /* each with its error */
+    uint64_t hidden_ns;        /* mean, an estimate */
 } chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
@@ -36,6 +37,8 @@ static const chroprof__column chroprof__site_columns[] = {
     { "", "lifetime", "%9t", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
     { "", "waiting", "%8t", { 120, 128 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
     { "", "delay", "%8t", { 120, 128 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
+    { "~mean", "hidden", "%8t", { 140, 164 }, CHROPROF__ALONE,
+      (uint16_t)offsetof(chroprof__shown_site, hidden_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
 };
 
@@ -68,6 +71,8 @@ static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const 
     row.rank = *rank;
     chroprof__judge_part(row.cpu, rank->exec_ns - off_cpu_ns, rank->exec_ns, known ? samples : 0);
     chroprof__judge_part(row.off_cpu, off_cpu_ns, rank->exec_ns, known ? samples : 0);
+    row.hidden_ns = rank->found && g->totals.iterations ? rank->hidden_total_ns / rank->found
+                                                        : CHROPROF__NO_FIGURE;
     if (!rank->has_percentiles)
         row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
     return row;

@@ -8,7 +8,7 @@
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make
  * every column that adds up do so on the page. */
 
-enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
+enum { CHROPROF__COLUMNS = 13, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
 enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY, CHROPROF__SAMPLED };
 
 /* A column is there from a width of the page on, and wherever it is the order. Those of CPU time

@@ -5,7 +5,7 @@ const words = text => new Set(text.split(' '));
 const TEXTS = words('name file kind text cure option state finish mode function path build_id version ' +
     'program why_off awake_by data call within key model');
 const NUMBERS = words('id line site parent path address base module stack weight samples slices calls ' +
-    'completed failed cancelled abandoned dropped live stillborn measured events anomalies iterations ' +
+    'completed failed cancelled abandoned dropped live stillborn found measured events anomalies iterations ' +
     'callbacks stalls at_once depth number steps first_steps left_out sampled first ready ticks rows ' +
     'inside lost draws misses interrupted capacity used peak advice bytes count top enabled idle ' +
     'running living estimated provisional of_run return has_percentiles chroprof turns passes');

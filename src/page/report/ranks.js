@@ -179,12 +179,15 @@ function siteFacts(p, site) {
     ].filter(name => site[name] !== undefined);
     const counts = ['slices', 'calls', 'completed', 'failed', 'cancelled', 'abandoned', 'live',
         'stillborn'];
+    const hidden = site.found > 0 && p.totals.iterations > 0 ? site.hidden_total_ns / site.found : -1;
     const fact = (name, value) => el('div', null,
         el('dt', null, name.replace(/_ns$/, '').replace(/_/g, ' ')), el('dd', null, value));
     return el('tr', { class: 'more' }, el('td', { colspan: columnsOf(p).length },
         brushed() ? el('p', { class: 'note' }, 'Of the whole run:') : null,
         el('dl', { class: 'facts-list' }, ...times.map(name => fact(name, time(site[name]))),
-            ...counts.map(name => fact(name, count(site[name]))))));
+            ...counts.map(name => fact(name, count(site[name]))),
+            ...(hidden < 0 ? [] : [fact('found by polls', count(site.found)),
+                fact('hidden, mean', 'about ' + time(hidden) + ', at most ' + time(2 * hidden))]))));
 }
 
 /* The row of a site and, if it is open, what is known of it: its figures, or a group's sites. */
