@@ -145,6 +145,7 @@ static chroprof_options merge_tight(const merging *m)
     o.max_edges = merge_used(tables, CHROPROF_TABLE_EDGES);
     o.max_histograms = merge_used(tables, CHROPROF_TABLE_HISTOGRAMS);
     o.string_bytes = merge_used(tables, CHROPROF_TABLE_STRINGS);
+    o.max_samples = merge_used(tables, CHROPROF_TABLE_SAMPLES);
     o.max_stack_frames = merge_used(tables, CHROPROF_TABLE_STACKS) + 1;
     return o;
 }
@@ -281,7 +282,7 @@ static void merge_room(chroprof_options *o)
         { &o->max_futures, 1 }, { &o->max_depth, 1 }, { &o->max_sites, 4096 },
         { &o->max_paths, 32768 }, { &o->max_edges, 65536 }, { &o->max_histograms, 1024 },
         { &o->max_windows, 240 }, { &o->max_stalls, 64 }, { &o->string_bytes, 1 << 19 },
-        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 },
+        { &o->max_samples, 4096 }, { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 },
         { &o->max_incidents, 64 }
     };
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
