@@ -112,9 +112,8 @@ else
     elif [ "$(valgrind -q "$M/shape" clock 2>"$M/log")" != counter ]; then
         skip "instructions an event" "without an invariant counter an event reads the system's clock"
     else
-        counted --toggle-collect=one_iteration "$M/shape" count >"$M/shape.count"
-        judge "instructions an event" "$(awk 'NF == 1 { printf "%.1f", $1 / 280000; n = 1 }
-            END { if (!n) print "none" }' "$M/shape.count")"
+        featured >"$M/featured"             # without the slow path: a busy machine has more of it
+        judge "instructions an event" "$(cut -d ' ' -f 1 "$M/featured")"
         while IFS='|' read -r name words; do
             featured $words >"$M/featured"
             judge "instructions an event $name" "$(cut -d ' ' -f 1 "$M/featured")"
