@@ -20,8 +20,6 @@ ESCAPES = {"\\": "\\", '"': '"', "n": "\n"}
 SITE_METRICS = {
     "chroprof_exec_seconds_total": "exec_ns",
     "chroprof_delay_seconds_total": "delay_ns",
-    "chroprof_found_total": "found",
-    "chroprof_hidden_seconds_total": "hidden_total_ns",
     "chroprof_blame_seconds_total": "blame_ns",
     "chroprof_live_futures": "live",
 }
@@ -32,6 +30,8 @@ MORE_METRICS = {
     "chroprof_with_children_seconds_total": "with_children_ns",
     "chroprof_lifetime_seconds_total": "lifetime_ns",
     "chroprof_stillborn_total": "stillborn",
+    "chroprof_found_total": "found",
+    "chroprof_hidden_seconds_total": "hidden_total_ns",
 }
 MORE_RESULTS = ("abandoned", "dropped")
 MORE_FAMILIES = {"chroprof_sampled_cpu_seconds_total", "chroprof_samples_total",
