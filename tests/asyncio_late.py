@@ -13,9 +13,8 @@ async def sleeper():
     await asyncio.sleep(0.1)
 
 
-async def blocker():
-    await asyncio.sleep(0.05)
-    time.sleep(0.3)
+async def blocker():               # begins in the same iteration as they do, after them
+    time.sleep(0.35)
 
 
 async def main():
