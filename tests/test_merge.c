@@ -284,8 +284,10 @@ static void parts_are_the_whole(const chroprof *older, const chroprof *d, const 
         CHECK_EQ(a.lifetime_ns + b.lifetime_ns, c.lifetime_ns);
         CHECK_EQ(a.delay_ns + b.delay_ns, c.delay_ns);
         CHECK_EQ(a.blame_ns + b.blame_ns, c.blame_ns);
-        CHECK_EQ(a.found + b.found, c.found); /* a reset forgets the poll before it: not in same_path */
-        CHECK_IN(a.hidden_total_ns + b.hidden_total_ns + 1, c.hidden_total_ns, c.hidden_total_ns + 1);
+        CHECK_EQ(a.found + b.found,
+                 c.found); /* a reset forgets the poll before it: not in same_path */
+        CHECK_IN(a.hidden_total_ns + b.hidden_total_ns + 1, c.hidden_total_ns,
+                 c.hidden_total_ns + 1);
         CHECK_EQ(a.completed + b.completed, c.completed);
         CHECK_EQ(a.failed + b.failed, c.failed);
         CHECK_EQ(a.cancelled + b.cancelled, c.cancelled);

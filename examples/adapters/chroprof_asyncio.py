@@ -48,9 +48,9 @@ class Rank(ctypes.Structure):
             "exec_ns", "children_ns", "with_children_ns", "exec_max_ns", "slice_max_ns",
             "slice_p50_ns", "slice_p90_ns", "slice_p99_ns", "slice_p999_ns", "slices", "lifetime_ns",
             "waiting_ns", "delay_ns", "delay_p99_ns", "blame_ns", "found", "hidden_total_ns", "calls",
-            "completed", "failed", "cancelled", "abandoned", "live", "stillborn", "dropped", "latency_p50_ns", "latency_p99_ns",
-            "latency_max_ns", "measured", "slice_typical_ns", "slice_min_ns",
-            "slice_p1_ns", "cpu_ns", "samples")] + [
+            "completed", "failed", "cancelled", "abandoned", "live", "stillborn", "dropped",
+            "latency_p50_ns", "latency_p99_ns", "latency_max_ns", "measured", "slice_typical_ns",
+            "slice_min_ns", "slice_p1_ns", "cpu_ns", "samples")] + [
                 ("id", U32), ("has_percentiles", ctypes.c_bool)]
 
 
