@@ -14,6 +14,7 @@
 #include <resolv.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -777,6 +778,72 @@ static void locks(void)
     (void)pthread_join(thread, NULL);
 }
 
+/* The same of a thread that has a loop, so it is sampled, and works while it has the lock: until the
+ * other one sleeps for that, and then for a while. */
+static int orders[2];
+static pid_t waiter;
+
+static bool is_waiting(void)
+{
+    char path[64];
+    char text[16] = "";
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%ld/syscall", (long)waiter);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        (void)!fgets(text, sizeof text, file);
+        (void)fclose(file);
+    }
+    return strtol(text, NULL, 10) == SYS_futex;
+}
+
+static ALONE void compress_block(void)
+{
+    do {
+        work(10);
+    } while (!is_waiting());
+    work(120);
+    SHOWN;
+}
+
+static void *pack(void *unused)
+{
+    struct pollfd ready = { orders[0], POLLIN, 0 };
+    char order;
+    (void)pthread_setname_np(pthread_self(), "packer");
+    while (poll(&ready, 1, -1) == 1 && read(orders[0], &order, 1) == 1) {
+        (void)pthread_mutex_lock(&lock);
+        (void)pthread_barrier_wait(&locked);
+        compress_block();
+        (void)pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+static ALONE void on_order(void)
+{
+    (void)!write(orders[1], "x", 1);
+    (void)pthread_barrier_wait(&locked);
+    on_locked();
+    SHOWN;
+}
+
+static void holders(void)
+{
+    pthread_t thread;
+    waiter = (pid_t)syscall(SYS_gettid);
+    (void)pthread_barrier_init(&locked, NULL, 2);
+    (void)!pipe(orders);
+    (void)pthread_create(&thread, NULL, pack, NULL);
+    for (int i = 0; i < 5; i++) {
+        turn(10);
+        on_order();
+    }
+    turn(10);
+    (void)close(orders[1]);
+    (void)pthread_join(thread, NULL);
+}
+
 /* A child says go on after a while. */
 static ALONE void on_stop(void)
 {
@@ -1073,14 +1140,15 @@ static const struct {
 #elif defined(WITH_EVENT)
     { "alone", alone }, { "inner", inner }
 #else
-    { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
-    { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
-    { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
-    { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
-    { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
-    { "busy", busy },     { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang },     { "joins", joins },       { "reader", reader }, { "sleepers", sleepers },
-    { "slices", slices }, { "pump", pump },         { "jobs", work_for }, { "shared", shared }
+    { "worker", worker },  { "handler", handler },   { "script", script }, { "startup", startup },
+    { "same", same },      { "resolver", resolver }, { "moves", moves },   { "clients", clients },
+    { "jumps", jumps },    { "pool", pool },         { "ends", ends },     { "late", late },
+    { "first", first },    { "spin", spin },         { "polls", polls },   { "selects", selects },
+    { "locks", locks },    { "stops", stops },       { "reads", reads },   { "no_files", no_files },
+    { "busy", busy },      { "once", once },         { "inside", inside }, { "lookup", lookup },
+    { "hang", hang },      { "joins", joins },       { "reader", reader }, { "sleepers", sleepers },
+    { "slices", slices },  { "pump", pump },         { "jobs", work_for }, { "shared", shared },
+    { "holders", holders }
 #endif
 };
 

@@ -163,6 +163,22 @@ else
                 fail plain_sleepers_other "$(grep 'on_short waits' "$scratch/err")"
             else ok plain_sleepers_other; fi
         fi
+        # who has the lock, by the lock itself, as glibc keeps it; where, by its samples or its stack
+        if ! grep -q CHROPROF_LIBDW "$(dirname "$command")/flags/LIBDW" 2>"$scratch/log" ||
+            [ "$(uname -m)" != x86_64 ] || ! cat /proc/self/syscall >"$scratch/log" 2>&1 ||
+            ! getconf GNU_LIBC_VERSION >"$scratch/log" 2>&1; then
+            skip plain_holders "needs glibc, libdw, and a system that tells what threads wait for"
+        else
+            waited plain holders
+            named plain_holders_sampled \
+                'waited for a lock that thread packer ([0-9]*) held in .* mostly in compress_block (run_'
+            waited plain locks
+            named plain_holders_asleep 'held in [0-9]* of [0-9]* looks, mostly asleep in hold\.'
+            waited plain jobs
+            if grep -q 'waited for a lock' "$scratch/err"; then
+                fail plain_holders_none "$(grep -m 1 -A 1 'waited for a lock' "$scratch/err")"
+            else ok plain_holders_none; fi
+        fi
         # what its own process does not see: calls that the C library makes, and one without end
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_unseen "the system does not tell what threads wait for"

@@ -663,22 +663,31 @@ bool code_text_cause(sheet *s, const profile_text *p)
 
 /* >>causes named: in the profile itself */
 
+/* "name (file:line)", and the name alone. */
+static bool put_held(const call *one, char *name, size_t size, char *text, size_t text_size)
+{
+    char file[400];
+    const char *base;
+    if (!json_unescape(one->name, name, size) || !json_unescape(one->file, file, sizeof file)) {
+        return false;
+    }
+    base = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
+    (void)snprintf(text, text_size, *file != '\0' ? "%s (%s:%" PRIu64 ")" : "%s", name, base,
+                   one->line);
+    return true;
+}
+
 /* One sample more or less must not change what is said. */
 static void name_held(cause *c, chroprof *view, chroprof_finding_kind kind, uint64_t at)
 {
     const verdict v = cause_judge(c);
     const call *one = v.found.outer.call;
     char name[200];
-    char file[400];
     char text[700];
-    const char *base;
-    if (one == NULL || code_is_few(c->weight) || !json_unescape(one->name, name, sizeof name) ||
-        !json_unescape(one->file, file, sizeof file)) {
+    if (one == NULL || code_is_few(c->weight) ||
+        !put_held(one, name, sizeof name, text, sizeof text)) {
         return;
     }
-    base = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
-    (void)snprintf(text, sizeof text, *file != '\0' ? "%s (%s:%" PRIu64 ")" : "%s", name, base,
-                   one->line);
     (void)chroprof_name_held(view, kind, at, (uint32_t)(v.found.outer.weight * 1000000 / v.all),
                              strlen(text) < HELD_TEXT ? text : name);
 }
@@ -711,6 +720,59 @@ bool code_name_held(const profile_text *p, chroprof *view)
         ok = name_stall(&c, view);
         weigh_run(&c);
         name_held(&c, view, CHROPROF_FINDING_OCCUPIES, 0);
+    }
+    cause_close(&c);
+    stacks_free(&stacks);
+    return ok;
+}
+
+/* >>causes between: what ran at certain times */
+
+typedef struct between {
+    cause *cause;
+    uint64_t start;            /* of the profile, calendar time */
+    const code_window *windows;
+    size_t count;
+} between;
+
+static bool between_sample(void *user, json_reader *r)
+{
+    between *b = (between *)user;
+    sample_row row;
+    bool inside = false;
+    if (!read_sample_row(r, &row)) {
+        return false;
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        inside = inside || (b->start + row.at >= b->windows[i].begin &&
+                            b->start + row.at + row.duration <= b->windows[i].end);
+    }
+    if (inside && !json_is(row.state, "idle")) {
+        cause_weigh(b->cause, row.stack, row.weight);
+    }
+    return true;
+}
+
+bool code_name_between(const profile_text *p, const chroprof *view, const code_window *windows,
+                       size_t count, char *out, size_t size)
+{
+    stack_tree stacks;
+    chroprof_origin origin;
+    cause c;
+    between b = { &c, 0, windows, count };
+    char name[200];
+    bool ok = stacks_read(&stacks, p);
+    out[0] = '\0';
+    memset(&c, 0, sizeof c);
+    chroprof_read_origin(view, &origin);
+    b.start = origin.end_unix_ns - origin.end_ns;
+    ok = ok && cause_open(&c, &stacks, p) && json_each(&p->reader, p->samples, between_sample, &b);
+    if (ok && origin.end_unix_ns > origin.end_ns && !code_is_few(c.weight)) {
+        const verdict v = cause_judge(&c);
+        if (v.found.outer.call != NULL && v.found.outer.weight > v.all / 2 &&
+            !put_held(v.found.outer.call, name, sizeof name, out, size)) {
+            out[0] = '\0';
+        }
     }
     cause_close(&c);
     stacks_free(&stacks);

@@ -158,6 +158,26 @@ static bool write_first(sheet *s, const profile_text *p)
     return true;
 }
 
+/* A sentence that is known from elsewhere. */
+static void write_then(const format_options *o, const chroprof_text_options *text, FILE *out)
+{
+    sheet s;
+    if (o->then == NULL || o->then[0] == '\0') {
+        return;
+    }
+    memset(&s, 0, sizeof s);
+    s.columns = text->width;
+    s.ascii = text->ascii;
+    s.color = text->color;
+    s.end = "\n";
+    sheet_glyph(&s, 0x2022, '*');
+    sheet_text(&s, " ");
+    sheet_flow(&s, o->then, 2);
+    sheet_newline(&s);
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+}
+
 static bool write_with_causes(const format_options *o, const chroprof_text_options *text,
                               chroprof *view, const char *source, FILE *out)
 {
@@ -167,10 +187,12 @@ static bool write_with_causes(const format_options *o, const chroprof_text_optio
     if (o->heads) {
         ok = ok && write_code(text, &p, out, code_text_cause) &&
              write_code(text, &p, out, write_first);
+        write_then(o, text, out);
         profile_free(&p);
         return ok;
     }
     ok = ok && write_code(text, &p, out, code_text_causes);
+    write_then(o, text, out);
     ok = chroprof_write_text(view, text, output_bytes, out) == 0 && ok;
     ok = ok && write_behind(text, &p, true, out);
     profile_free(&p);

@@ -23,6 +23,7 @@ typedef struct format_options {
     bool ascii;
     bool heads;                /* causes, and the first finding, alone */
     bool causes;               /* the text begins with the functions that held the loop */
+    const char *then;          /* and goes on with this sentence; NULL: none */
     int by;                    /* a chroprof_order */
     int color;
     uint64_t rows, columns;    /* 0: the default */

@@ -698,6 +698,7 @@ static void write_loop(run_profile *p, bool heads)
     text.format = CHROPROF_TEXT;
     text.causes = true;
     text.heads = heads;
+    text.then = run_watch_holder(last_part(p->path));
     (void)write_view(&text, &p->file.view, p->file.name, true, stderr);
 }
 

@@ -28,6 +28,7 @@
 #include "attach.h"
 #include "block.h"
 #include "message.h"
+#include "run_holder.h"
 #include "run_within.h"
 #include "values.h"
 #include "watch.h"
@@ -74,6 +75,7 @@ typedef struct watched {
     uint64_t throttled;        /* when the interval began */
     watch_row rows[WATCH_ROWS];
     run_within within;
+    run_holders *holders;      /* of locks that it waited for; NULL: none was seen */
 } watched;
 
 static struct {
@@ -392,6 +394,16 @@ static bool is_idle(const watched *w)
     return row->thread == (int32_t)w->thread && row->inside == INSIDE_WAIT;
 }
 
+/* Who holds the lock that it waits for? */
+static void look_at_lock(watched *w, const char *reason, const char *within)
+{
+    char text[256];
+    if (strcmp(reason, "futex") == 0 && !is_python(w) && read_text(w->call, text, sizeof text)) {
+        const holder_wait wait = { w->process, w->thread, w->sequence, text, within };
+        run_holder_look(&w->holders, &wait);
+    }
+}
+
 /* Times are taken so that no more is counted than lies in the interval. */
 static void look_at_busy(watched *w, uint64_t now, bool was_idle)
 {
@@ -432,6 +444,7 @@ static void look_at_busy(watched *w, uint64_t now, bool was_idle)
             return;                         /* the interval is over: that may be the next one's wait */
         }
         add_time(w, reason, within, own, off_ns);
+        look_at_lock(w, reason, within);
     }
     w->at_ns = now;
     w->cpu_ns = cpu_ns;
@@ -533,6 +546,8 @@ static void renew(watched *w)
         memset(&w->within, 0, sizeof w->within);
         w->within.process = w->process;
         w->within.thread = w->thread;
+        free(w->holders);
+        w->holders = NULL;
         w->asked = false;
         w->site = 0;
         w->waits = NULL;
@@ -848,6 +863,14 @@ void run_watch_tell(chroprof *view, const char *name)
     }
 }
 
+const char *run_watch_holder(const char *name)
+{
+    pid_t process;
+    pid_t thread;
+    const watched *w = read_name(name, &process, &thread) ? find_watched(process, thread) : NULL;
+    return run_holder_text(w != NULL ? w->holders : NULL, watch.folder);
+}
+
 /* Nobody saw its end: another one that comes so late may have been just as late. */
 enum { WATCH_LATE_NS = 200000000 };
 
@@ -892,6 +915,12 @@ void run_watch_tell(chroprof *view, const char *name)
 {
     (void)view;
     (void)name;
+}
+
+const char *run_watch_holder(const char *name)
+{
+    (void)name;
+    return "";
 }
 
 bool run_watch_lived(const char *name)

@@ -20,6 +20,9 @@ void run_watch_end(void);
 /* Adds what was seen to a view of one of these profiles, PROCESS-THREAD as its file is called. */
 void run_watch_tell(chroprof *view, const char *name);
 
+/* Who held the lock that its callbacks waited for, as a sentence; "": nothing is known. */
+const char *run_watch_holder(const char *name);
+
 /* Did this thread run in a callback up to the end, or nearly so? */
 bool run_watch_lived(const char *name);
 

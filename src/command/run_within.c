@@ -30,21 +30,26 @@ static bool read_registers(const char *call, uint64_t *stack, uint64_t *code)
     return sscanf(call, "%*d %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, stack, code) == 2;
 }
 
-static bool is_still(const run_within *w, const char *call)
+static bool read_call(const run_within *w, char *out, size_t size)
 {
     char path[80];
-    char now[256];
     ssize_t count;
     int file;
     (void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/syscall", (long)w->process,
                    (long)w->thread);
     file = open(path, O_RDONLY | O_CLOEXEC);
-    count = file >= 0 ? read(file, now, sizeof now - 1) : -1;
-    now[count > 0 ? count : 0] = '\0';
+    count = file >= 0 ? read(file, out, size - 1) : -1;
+    out[count > 0 ? count : 0] = '\0';
     if (file >= 0) {
         (void)close(file);
     }
-    return strcmp(now, call) == 0;
+    return count > 0;
+}
+
+static bool is_still(const run_within *w, const char *call)
+{
+    char now[256];
+    return read_call(w, now, sizeof now) && strcmp(now, call) == 0;
 }
 
 /* Into image; false: it has moved meanwhile. */
@@ -311,6 +316,33 @@ void run_within_name(run_within *w, const char *call, bool python, char *out)
     w->places[w->next].read_ns = attach_now();
     memcpy(w->places[w->next].name, out, WITHIN_NAME);
     w->next = (w->next + 1) % WITHIN_PLACES;
+}
+
+bool run_within_own(pid_t process, pid_t thread, char *out)
+{
+    static run_within w;
+    uint64_t frames[ATTACH_NATIVE];
+    uint64_t tops[ATTACH_NATIVE];
+    uint64_t stack;
+    uint64_t code;
+    char call[256];
+    char name[NAME_BYTES];
+    size_t count;
+    w.process = process;
+    w.thread = thread;
+    if (!read_call(&w, call, sizeof call) || !read_registers(call, &stack, &code)) {
+        return false;
+    }
+    count = read_stack(&w, call, stack, code, frames, tops);
+    for (size_t i = 1; i <= count; i++) {
+        const uint64_t at = frames[i - 1] - (i > 1);
+        if (owner_of(at) == OF_PROGRAM && attach_symbol(at) != NULL) {
+            name_frame(frames, i, name, sizeof name);
+            (void)snprintf(out, WITHIN_NAME, "%s", name);
+            return strlen(name) < WITHIN_NAME;
+        }
+    }
+    return false;
 }
 
 /* >>the interpreter's lock: it alone is waited for by a condition, of CPython 3.11 */

@@ -50,4 +50,7 @@ void run_within_name(run_within *w, const char *call, bool python, char *out);
 /* It waits for another thread: to run Python, of which one at a time does? */
 bool run_within_is_gil(run_within *w, const char *call);
 
+/* The innermost function of the program's own that a thread sleeps in; false: nobody knows. */
+bool run_within_own(pid_t process, pid_t thread, char *out);
+
 #endif
