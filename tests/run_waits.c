@@ -786,15 +786,17 @@ static pid_t waiter;
 static bool is_waiting(void)
 {
     char path[64];
-    char text[16] = "";
+    long call = -1;
+    unsigned long at = 0;
+    bool known;
     FILE *file;
     (void)snprintf(path, sizeof path, "/proc/self/task/%ld/syscall", (long)waiter);
     file = fopen(path, "r");
+    known = file != NULL && fscanf(file, "%ld %lx", &call, &at) == 2;
     if (file != NULL) {
-        (void)!fgets(text, sizeof text, file);
         (void)fclose(file);
     }
-    return strtol(text, NULL, 10) == SYS_futex;
+    return known && call == SYS_futex && at == (unsigned long)&lock;
 }
 
 static ALONE void compress_block(void)
