@@ -1,6 +1,6 @@
 """What chroprof whatif predicts, against servers that are really changed.
 
-    make bench-whatif                           some 8 minutes on a machine on which nothing else runs
+    make bench-whatif                           11 minutes, and up to 20 if runs are repeated
     python3 bench/whatif.py COMMAND SERVER [DEMO [TIMES [SECONDS [PART...]]]]
 
 Each line is a figure: what was predicted, what was true, how far apart they are, how far they may be.
@@ -18,8 +18,9 @@ closed   the same with 1, 16 and 64 clients that wait for their answers, with pa
 full     the load at which it is full, against the one at which its clients' p99 explodes
 costs    twenty of it with two or three planted costs: is what --all names first the one whose
          removal brings most? Each is really removed
-redis    redis-server under chroprof run, clients that wait for a script and pause; half a script. Its
-         callbacks are not known there, so the load is low: two requests seldom come together
+redis    redis-server under chroprof run, clients that wait for a script and pause; half a script, with
+         the factor that callbacks then took. They are the code after a wait, so the load is low: two
+         requests seldom come together
 demo     the demonstration with its fault, and fixed: latency of fetch_page
 
 DEMO -: without it. TIMES above 1: the server sleeps in place of work, and all takes so many times as
