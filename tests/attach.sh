@@ -166,6 +166,44 @@ for spin in 'looks timeout of epoll_wait is 0' 'writable EPOLLOUT: it can be wri
     ended "spin_${spin%% *}" 0
 done
 
+# a list of poll's that is the work itself
+started plain crowd 300
+crowd='computes in its own wait: each poll looks at 1010 descriptors'
+attached_until "$crowd"
+says crowd "$crowd"
+ended crowd 0
+
+# a stall of six waits is one, and a thread without a loop blocks none
+started plain retry 300
+attached --for 3s
+kill $program
+wait $program
+program=
+rounds=$(sed -n 's/^rounds //p' "$scratch/out")
+stalls=$(sed -n 's/.*on_retry blocked the loop.*the longest of \([0-9]*\) stalls.*/\1/p' "$scratch/err")
+if [ "${stalls:-0}" -le $((2 * ${rounds:-0} + 2)) ]; then ok many_waits
+elif is_starved; then skip many_waits "it waited for a processor for $queued_ms ms of $took_s s"
+else fail many_waits "$stalls stalls in $rounds rounds"; fi
+if ! grep -q 'pause_often.*blocked the loop' "$scratch/err"; then ok no_loop
+else fail no_loop "$(grep -m 1 pause_often "$scratch/err")"; fi
+
+# what it does before its first wait is its start
+started plain starts 300
+"$command" attach --for 100s $program >"$scratch/said" 2>"$scratch/err" &
+watcher=$!
+begun $watcher
+sleep 1
+kill -USR1 $program
+sleep 2
+kill -INT $watcher
+wait $watcher
+if ! grep -q 'load_all.* blocked the loop' "$scratch/err"; then ok start
+elif grep -q 'only begun' "$scratch/err"; then fail start "$(grep -m 1 load_all "$scratch/err")"
+else skip start "it came late: $(grep -m 1 load_all "$scratch/err")"; fi
+kill $program
+wait $program
+program=
+
 # main only waits for the thread that has the loop; a loop that waits in recv
 started plain joins 300
 attached_until "on_login $blocked"
@@ -283,7 +321,10 @@ for moment in $(awk -v seed="${SEED:-$$}" -v kills="${KILLS:-20}" 'BEGIN { srand
     kill -9 $watcher
     wait $watcher 2>/dev/null
 done
-attached --for 1s
+for seconds in 1 5 20; do               # until it has been looked at
+    attached --for ${seconds}s
+    ! grep -q '^•' "$scratch/err" || break
+done
 if grep -q '^•' "$scratch/err"; then ok killed_and_again
 else fail killed_and_again "$(head -n 1 "$scratch/err")"; fi
 kill $program

@@ -109,6 +109,20 @@ APART void writable(void)
     }
 }
 
+/* A list of poll's that is so long that looking at it is all the work. */
+APART void crowd(void)
+{
+    static struct pollfd files[1010];
+    for (size_t i = 0; i < 1010; i++) {
+        files[i].fd = i < 1009 ? ends[0] : ends[1];
+        files[i].events = i < 1009 ? POLLIN : POLLOUT;
+    }
+    (void)close(poller);
+    while (goes_on()) {
+        (void)poll(files, 1010, 1000);
+    }
+}
+
 /* Events that never end: the loop hardly sleeps in its own wait, but callbacks do in another one. */
 APART void serve(void (*callback)(void))
 {
@@ -259,6 +273,54 @@ static void become(const char *self)
     errors++;
 }
 
+static long rounds;
+
+/* One stall, of six waits. */
+APART void on_retry(void)
+{
+    const struct timespec rest = { 0, 50000000 };
+    for (int i = 0; i < 6; i++) {
+        (void)nanosleep(&rest, NULL);
+    }
+    rounds++;
+}
+
+/* A thread that pauses and has no loop. */
+APART void *pause_often(void *user)
+{
+    const struct timespec rest = { 0, 30000000 };
+    while (goes_on()) {
+        for (double until = now() + 0.02; now() < until;) {
+            (void)getppid();
+        }
+        (void)nanosleep(&rest, NULL);
+    }
+    return user;
+}
+
+static void retry(void)
+{
+    struct epoll_event event;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, pause_often, NULL) != 0) {
+        return;
+    }
+    while (goes_on()) {
+        (void)epoll_wait(poller, &event, 1, 200);
+        on_retry();
+    }
+    (void)pthread_join(thread, NULL);
+    (void)printf("rounds %ld\n", rounds);
+}
+
+/* It starts until a signal comes. */
+APART void load_all(void)
+{
+    while (goes_on() && signals == 0) {
+        __asm__ volatile("");
+    }
+}
+
 /* Seconds in the wait and in three functions, as the program itself measures them. */
 static double spent[4];
 
@@ -344,6 +406,13 @@ int main(int count, char **words)
         looks();
     } else if (strcmp(what, "writable") == 0) {
         writable();
+    } else if (strcmp(what, "crowd") == 0) {
+        crowd();
+    } else if (strcmp(what, "retry") == 0) {
+        retry();
+    } else if (strcmp(what, "starts") == 0) {
+        load_all();
+        run_loop(NULL, 0);
     } else if (strcmp(what, "forks") == 0) {
         run_loop(start_one, 10);
     } else if (strcmp(what, "shares") == 0) {

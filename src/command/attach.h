@@ -50,6 +50,7 @@ typedef struct attach_row {
     bool same;                 /* surely it made no wait since the row before */
     bool ran;                  /* and had not just been woken up */
     bool awake;                /* it ran, or was about to */
+    int32_t met;               /* a wait that it surely made since the row before, plus one; 0: none */
 } attach_row;
 
 typedef struct attach_wait {
@@ -63,6 +64,7 @@ typedef struct attach_log {
     attach_wait waits[ATTACH_WAITS];   /* each stack once */
     size_t wait_count;
     bool spins;                /* its waits return at once: in them it computes */
+    bool starts;               /* at the first look the program had only begun */
     uint32_t first;            /* a stack, */
     size_t outer;              /* and how many of its outermost frames all others have, too */
 } attach_log;
@@ -77,7 +79,8 @@ typedef struct attach_thread {
     bool soon;                 /* asked within 2 ms after seen_ns */
     uint64_t seen_ns;          /* when it was seen outside of any wait that has a time */
     bool watched;              /* its next system calls are looked at */
-    bool waited;               /* a wait was among them */
+    bool waited;               /* a wait was among them, or too many calls */
+    long met;                  /* that wait, plus one; 0: none since the last look */
     unsigned calls;            /* how many there were */
     bool spins;                /* its wait returns at once */
     char ready[300];           /* what wakes it; "": nobody knows */
@@ -121,6 +124,8 @@ bool attach_is_dead(pid_t pid);
 uint64_t attach_program(pid_t pid);
 /* Nobody else watches it; false: another chroprof attach does. */
 bool attach_claim(pid_t pid);
+/* How long ago it began; 0: not known. */
+uint64_t attach_age(pid_t pid);
 bool attach_status(pid_t pid, const char *key, char *out, size_t size);
 bool attach_is_wait(long call);
 bool attach_is_epoll(long call);
@@ -159,6 +164,8 @@ size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
 /* attach_spin.c: what makes the thread's waits return at once; false: nobody knows. epoll: the program
  * has one, so a poll that takes no time may be a callback's. */
 bool attach_awake(pid_t pid, const attach_thread *t, bool epoll, char *out, size_t size);
+/* Poll's list where it is so long that looking at it is the work; 0: it is not. */
+uint64_t attach_crowd(const attach_thread *t);
 /* Does that wait take no time? */
 bool attach_is_look(pid_t pid, long call, const uint64_t *args);
 
@@ -262,6 +269,9 @@ void attach_find_own_wait(attach_log *log);
 /* The sleep of a loop that only looks at its files, or a worker's wait for work: one more wait of it.
  * only_looks: all of its waits that were watched took no time. */
 void attach_find_rest(attach_log *log, bool only_looks, bool epoll);
+/* The symbol of a library of templates, of which the program's own file has functions: std, boost,
+ * asio. */
+bool attach_is_template(const char *symbol);
 bool attach_is_idle(uint32_t stack, const attach_log *log);
 /* Frames inside the loop's own function; the stack's innermost come first. */
 size_t attach_inside(uint32_t stack, const attach_log *log);
@@ -275,6 +285,8 @@ const char *attach_holder(const attach_log *log, uint32_t stack, char *name, siz
 /* The way from there to what was running or waiting, shortened: "keysCommand > stringmatchlen". */
 void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size);
 void attach_note(attach_log *log, const attach_row *row);
+/* Where the program had only begun, its looks before the first wait go; how long they lasted. */
+uint64_t attach_skip_start(attach_log *log);
 /* goes_on: what was under way at the last look still is, as far as is known. */
 void attach_feed(struct chroprof *p, const attach_log *log, uint64_t stall_ns, bool goes_on,
                  attach_report *out);

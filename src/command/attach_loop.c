@@ -21,6 +21,22 @@
 
 /* >>which */
 
+bool attach_is_template(const char *symbol)
+{
+    static const char *const begins[] = { "St", "5boost", "4asio", "9__gnu_cxx" };
+    bool found = false;
+    if (symbol == NULL || strncmp(symbol, "_Z", 2) != 0) {
+        return false;
+    }
+    symbol += 2;
+    symbol += *symbol == 'N';
+    symbol += *symbol == 'K';
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        found = found || strncmp(symbol, begins[i], strlen(begins[i])) == 0;
+    }
+    return found;
+}
+
 static bool is_loop_function(const char *name)
 {
     static const char *const names[] = { "uv_run", "uv__io_poll", "g_main_loop_run",
@@ -66,6 +82,21 @@ static size_t known_loop(const uint64_t *frames, size_t count, bool *alone)
         *alone = *alone && found && (m.loops || m.libc);
     }
     return count;
+}
+
+/* Does a function of a library run this loop for its own answer, as g_dbus_connection_call_sync does?
+ * No other callback runs in it then. */
+static bool is_for_answer(const uint64_t *frames, size_t count, size_t known)
+{
+    attach_module m;
+    for (size_t i = known + 1; i < count && attach_find(frames[i] - 1, &m) && !m.program; i++) {
+        const char *name = attach_symbol(frames[i] - 1);
+        size_t length = name != NULL ? strlen(name) : 0;
+        if (length > 5 && strcmp(name + length - 5, "_sync") == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* How many of the outermost frames two stacks share. */
@@ -334,7 +365,9 @@ bool attach_is_idle(uint32_t stack, const attach_log *log)
     verdict *v = verdict_of(all, stack, log, &known);
     if (!known) {
         size_t count = attach_stack(stack, &frames);
-        v->value = known_loop(frames, count, &alone) < count ? alone : !is_deeper(stack, log);
+        size_t loop = known_loop(frames, count, &alone);
+        v->value = loop < count ? alone && !is_for_answer(frames, count, loop)
+                                : !is_deeper(stack, log);
     }
     return v->value != 0;
 }
@@ -356,6 +389,17 @@ static size_t without_start(const uint64_t *frames, size_t count)
     return libc > 1 ? libc - 1 : libc;
 }
 
+/* The loop that called who runs this one for its own answer. */
+static size_t outer_loop(const uint64_t *frames, size_t count, size_t known)
+{
+    for (size_t i = known + 1; i < count && is_for_answer(frames, count, known); i++) {
+        if (is_loop_function(attach_symbol(frames[i] - 1))) {
+            known = i;
+        }
+    }
+    return known;
+}
+
 static size_t inside(uint32_t stack, const attach_log *log)
 {
     const uint64_t *frames;
@@ -364,7 +408,7 @@ static size_t inside(uint32_t stack, const attach_log *log)
     bool alone;
     size_t known = known_loop(frames, count, &alone);
     if (known < count) {
-        return known;
+        return outer_loop(frames, count, known);
     }
     known = own_loop(frames, count);
     if (known < count) {
@@ -469,13 +513,15 @@ const char *attach_holder(const attach_log *log, uint32_t stack, char *name, siz
     for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
         uint64_t at = frames[i - 1] - (i > 1);
         if (attach_find(at, &m) && !m.libc && !m.loops) {
-            bool named = attach_symbol(at) != NULL;
-            if (named || unnamed++ == 0) {
+            const char *symbol = attach_symbol(at);
+            bool of_template = m.program && attach_is_template(symbol);
+            if (name[0] == '\0' || (symbol != NULL && !of_template)) {
                 attach_name(at, name, size);
             }
-            if (named) {
+            if (symbol != NULL && !of_template) {
                 return name;
             }
+            unnamed += symbol == NULL;
         }
     }
     if (name[0] != '\0') {
@@ -515,7 +561,8 @@ void attach_way(const attach_log *log, uint32_t stack, char *out, size_t size)
         attach_module m;
         uint64_t at = frames[i] - (i > 0);
         const char *name = attach_symbol(at);
-        bool found = name != NULL && attach_find(at, &m) && !m.loops;
+        bool found = name != NULL && attach_find(at, &m) && !m.loops &&
+                     !(m.program && attach_is_template(name));
         holder = found && !m.libc ? name : holder;
         if (found && m.libc && places[1] == 0) {
             places[0] = i + 1;
@@ -560,6 +607,8 @@ typedef struct feeder {
     const chroprof_site *recent[RECENT];   /* what the last looks met that were not idle */
     uint64_t met, shared;                  /* how many there were; pieces that got one of them */
     uint64_t stall_ns, cpu_ns;
+    bool starts;                           /* no wait was met yet, and the program had only begun */
+    size_t run_first, run_end, best;       /* see find_run */
 } feeder;
 
 static bool is_idle_row(const feeder *f, const attach_row *row)
@@ -570,6 +619,28 @@ static bool is_idle_row(const feeder *f, const attach_row *row)
     }
     return attach_is_wait(row->call) && !(f->log->spins && row->awake) &&
            (row->stack == 0 || attach_is_idle(row->stack, f->log));
+}
+
+/* In the loop's wait, be it that it computes there. */
+static bool is_in_wait(const feeder *f, const attach_row *row)
+{
+    return is_idle_row(f, row) ||
+           (row->awake && row->stack != 0 && attach_ends_in_wait(row->stack) &&
+            attach_is_idle(row->stack, f->log));
+}
+
+/* Was the loop's wait met since the row before? */
+static bool is_parted(const feeder *f, const attach_row *row)
+{
+    bool loops = false;
+    bool others = false;
+    for (size_t i = 0; row->met != 0 && i < f->log->wait_count; i++) {
+        const attach_wait *wait = &f->log->waits[i];
+        bool idle = attach_is_idle(wait->stack, f->log);
+        loops = loops || (wait->call == row->met - 1 && idle);
+        others = others || (wait->call == row->met - 1 && !idle);
+    }
+    return loops && !others;
 }
 
 /* Between the loop's waits: the callback by its function. */
@@ -699,11 +770,48 @@ static void put_between(feeder *f, const attach_row *a, const attach_row *b)
 static size_t end_of_activation(const feeder *f, size_t first)
 {
     size_t last = first;
-    while (!is_idle_row(f, &f->log->rows[first]) && last + 1 < f->log->count &&
-           f->log->rows[last + 1].same && !is_idle_row(f, &f->log->rows[last + 1])) {
+    while (!is_in_wait(f, &f->log->rows[first]) && last + 1 < f->log->count &&
+           f->log->rows[last + 1].same && !is_in_wait(f, &f->log->rows[last + 1])) {
         last++;
     }
     return last;
+}
+
+/* From an activation on: those of the same function between which no wait of the loop was met. They
+ * may be one, so only the longest of them counts. */
+static void find_run(feeder *f, size_t first)
+{
+    const attach_row *rows = f->log->rows;
+    const chroprof_site *site = NULL;
+    uint64_t longest = 0;
+    f->run_first = f->best = first;
+    for (;;) {
+        size_t last = end_of_activation(f, first);
+        uint64_t length = rows[last].at_ns - rows[first].at_ns;
+        f->best = length > longest ? first : f->best;
+        longest = length > longest ? length : longest;
+        site = rows[last].stack != 0 ? site_of(f, rows[last].stack) : site;
+        f->run_end = last;
+        first = last + 1;
+        if (first >= f->log->count || is_in_wait(f, &rows[first]) || is_parted(f, &rows[first]) ||
+            (site != NULL && rows[first].stack != 0 && site_of(f, rows[first].stack) != site)) {
+            return;
+        }
+    }
+}
+
+/* The one in the middle, of those whose stack is known. */
+static size_t middle_of(const feeder *f, size_t first, size_t last)
+{
+    const attach_row *rows = f->log->rows;
+    size_t middle = first + (last - first) / 2;
+    for (size_t i = 0; i <= last - first; i++) {
+        size_t at = first + (middle - first + i) % (last - first + 1);
+        if (rows[at].stack != 0) {
+            return at;
+        }
+    }
+    return middle;
 }
 
 static void keep_activation(attach_report *out, const attach_activation *activation)
@@ -726,25 +834,30 @@ static void take_activation(const feeder *f, size_t first, size_t last, attach_r
     memset(&activation, 0, sizeof activation);
     activation.at_ns = rows[first].at_ns;
     activation.least_ns = rows[last].at_ns - rows[first].at_ns;
-    activation.open = first == 0 || last + 1 == f->log->count;
-    activation.most_ns = rows[last + (last + 1 < f->log->count)].at_ns - rows[first - (first > 0)].at_ns;
+    activation.open = f->run_first == 0 || f->run_end + 1 == f->log->count;
+    activation.most_ns = rows[f->run_end + (f->run_end + 1 < f->log->count)].at_ns -
+                         rows[f->run_first - (f->run_first > 0)].at_ns;
     activation.cpu_ns = rows[last].cpu_ns - rows[first].cpu_ns;
     activation.queue_ns = rows[last].queue_ns - rows[first].queue_ns;
-    activation.stack = rows[first + (last - first) / 2].stack;
-    activation.call = rows[first + (last - first) / 2].call;
-    if (activation.least_ns >= f->stall_ns) {
+    activation.stack = rows[middle_of(f, first, last)].stack;
+    activation.call = rows[middle_of(f, first, last)].call;
+    if (activation.least_ns >= f->stall_ns && activation.stack != 0) {
         out->stalls++;
         keep_activation(out, &activation);
     }
 }
 
-static void put_activation(feeder *f, size_t first, size_t last, bool goes_on)
+/* counts: it may be a stall. */
+static void put_activation(feeder *f, size_t first, size_t last, bool goes_on, bool counts)
 {
     const attach_row *rows = f->log->rows;
     bool idle = is_idle_row(f, &rows[first]);
+    const chroprof_site *site = idle ? NULL : site_of(f, rows[middle_of(f, first, last)].stack);
     for (size_t i = first; i <= last; i++) {
+        if (!counts && !idle && i > first) {
+            put_pieces(f, rows[i - 1].at_ns, rows[i].at_ns, site);
+        }
         if (!idle) {
-            const chroprof_site *site = site_of(f, rows[first + (last - first) / 2].stack);
             f->recent[f->met++ % RECENT] = site;
             go_busy(f, rows[i].at_ns, site);
         }
@@ -765,6 +878,27 @@ static void put_exit(feeder *f, uint64_t from, uint64_t to)
     chroprof_event(f->p, CHROPROF_TICK, 0, NULL, to);
 }
 
+uint64_t attach_skip_start(attach_log *log)
+{
+    feeder f;
+    size_t first = 0;
+    uint64_t skipped;
+    memset(&f, 0, sizeof f);
+    f.log = log;
+    while (log->starts && first < log->count && !is_in_wait(&f, &log->rows[first]) &&
+           !is_parted(&f, &log->rows[first])) {
+        first++;
+    }
+    if (first == 0 || first + 1 >= log->count) {
+        return 0;
+    }
+    skipped = log->rows[first].at_ns - log->rows[0].at_ns;
+    log->count -= first;
+    log->starts = false;
+    memmove(log->rows, log->rows + first, log->count * sizeof *log->rows);
+    return skipped;
+}
+
 static void feed(feeder *f, bool goes_on, attach_report *out)
 {
     const attach_log *log = f->log;
@@ -780,10 +914,16 @@ static void feed(feeder *f, bool goes_on, attach_report *out)
             put_exit(f, log->rows[first].at_ns, log->rows[log->count - 1].at_ns);
             return;
         }
-        if (last > first) {
+        f->starts = f->starts && !is_in_wait(f, &log->rows[first]) &&
+                    !is_parted(f, &log->rows[first]);
+        if (first > f->run_end || first == 0) {
+            find_run(f, first);
+        }
+        if (last > first && first == f->best && !f->starts) {
             take_activation(f, first, last, out);
         }
-        put_activation(f, first, last, goes_on && last + 1 == log->count);
+        put_activation(f, first, last, goes_on && last + 1 == log->count,
+                       first == f->best && !f->starts);
     }
 }
 
@@ -795,6 +935,7 @@ void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, bool goe
     f.p = p;
     f.log = log;
     f.stall_ns = stall_ns;
+    f.starts = log->starts;
     f.other = chroprof_site_make(p, "code between waits", "", 0);
     f.waits = log->spins ? chroprof_site_make(p, "waits that return at once", "", 0) : f.other;
     f.sites = (const chroprof_site **)calloc(ATTACH_STACKS, sizeof *f.sites);

@@ -193,6 +193,32 @@ uint64_t attach_program(pid_t pid)
     return mark;
 }
 
+uint64_t attach_age(pid_t pid)
+{
+    char path[40];
+    char text[1024] = "";
+    const char *at;
+    struct timespec now;
+    uint64_t ticks;
+    uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
+    int file;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    at = read_again(file, text, sizeof text) ? strrchr(text, ')') : NULL;
+    for (int field = 3; at != NULL && field <= 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    if (at == NULL || second == 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) {
+        return 0;
+    }
+    ticks = strtoull(at, NULL, 10);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+           ticks * (1000000000u / second);
+}
+
 /* By a name that goes with this process, however that ends. */
 bool attach_claim(pid_t pid)
 {

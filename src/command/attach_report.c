@@ -135,7 +135,7 @@ static void tell_length(const attach_activation *s, char *text, size_t size)
     double unit = long_one ? 1e9 : 1e6;
     int digits = long_one ? 2 : 0;
     const char *name = long_one ? "s" : "ms";
-    if (s->open) {
+    if (s->open || s->most_ns / 10 > s->least_ns) {
         (void)snprintf(text, size, "at least %.*f %s", digits, (double)s->least_ns / unit, name);
     } else {
         (void)snprintf(text, size, "%.*f to %.*f %s", digits, (double)s->least_ns / unit, digits,
@@ -205,7 +205,11 @@ static void tell_spin(const attach *a, const attach_thread *t)
 {
     char who[96];
     attach_who(a, t, who, sizeof who);
-    if (t->spins) {
+    if (t->spins && !a->epoll && attach_crowd(t) > 0) {
+        tool_line("\xE2\x80\xA2 the loop of %s computes in its own wait: each %s looks at %" PRIu64
+                  " descriptors (epoll does not)", who, attach_call_name(t->wait_call),
+                  attach_crowd(t));
+    } else if (t->spins) {
         tool_line("\xE2\x80\xA2 the loop of %s spins: its wait returns at once, and it uses a "
                   "processor for that%s%s", who, t->ready[0] != '\0' ? ": " : "", t->ready);
     }
@@ -317,6 +321,15 @@ static void find_own_wait(const attach *a, attach_thread *t)
     attach_find_rest(&t->log, t->waits > 0 && t->looks == t->waits, a->epoll);
 }
 
+static void skip_start(attach_thread *t)
+{
+    uint64_t skipped = attach_skip_start(&t->log);
+    if (skipped > 0 && t->loop) {
+        tool_message("attach: the program had only begun: its first %.2f s, up to a wait, are taken "
+                     "for its start and left out", (double)skipped / 1e9);
+    }
+}
+
 /* One for all its threads. */
 static int report_process(const attach *a)
 {
@@ -349,6 +362,7 @@ int attach_report_all(attach *a)
         attach_thread *t = a->threads[i];
         t->loop = t->loop && (a->o.threads != NULL || !attach_only_joins(a, t));
         find_own_wait(a, t);
+        skip_start(t);
     }
     qsort(a->threads, a->count, sizeof a->threads[0], busiest_thread);
     for (size_t i = 0; i < a->count && a->threads[i]->loop && result == TOOL_OK; i++) {
@@ -421,6 +435,7 @@ static void begin_anew(attach *a, attach_log *log)
 {
     log->rows[0] = log->rows[log->count - 1];
     log->count = 1;
+    log->starts = false;
     memset(a->live_names, 0, sizeof a->live_names);
 }
 

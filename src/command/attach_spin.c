@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { CROWD = 1000 };
+
 static int copy_of(int process, int descriptor)
 {
 #ifdef SYS_pidfd_getfd
@@ -153,6 +155,11 @@ static bool is_list(long call)
     }
 #endif
     return call == SYS_ppoll;
+}
+
+uint64_t attach_crowd(const attach_thread *t)
+{
+    return t->waits > 0 && is_list(t->wait_call) && t->wait_args[1] >= CROWD ? t->wait_args[1] : 0;
 }
 
 bool attach_awake(pid_t pid, const attach_thread *t, bool epoll, char *out, size_t size)

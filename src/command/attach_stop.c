@@ -297,6 +297,7 @@ static void note_call(attach_thread *t, int status, attach_costs *costs)
     }
     costs->watched_calls++;
     note_wait(t, t->tid, call, &r);
+    t->met = attach_is_wait(call) ? call + 1 : t->met;
     t->waited = t->waited || attach_is_wait(call) || ++t->calls >= CALLS_MOST;
 }
 

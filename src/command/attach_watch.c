@@ -14,6 +14,8 @@
 
 #include "message.h"
 
+enum { FEW_SLEEPS = 8 };       /* of a program that is being loaded */
+
 volatile sig_atomic_t attach_stopped;
 
 /* >>looking */
@@ -227,6 +229,17 @@ static long wait_by_place(const attach *a, attach_thread *t, const attach_row *r
     return awaits_datagram(a, t) ? ATTACH_DATAGRAM : row->call;
 }
 
+/* The main thread of a young program, which has hardly slept yet: it may not have come to its loop. */
+static bool is_starting(const attach *a, const attach_thread *t, const attach_facts *f)
+{
+    char sleeps[40];
+    uint64_t age = t->main ? attach_age(a->pid) : 0;
+    return age > 0 && age < UINT64_C(20000000000) &&
+           (f->cpu_ns + f->queue_ns >= age / 2 ||
+            (attach_status(a->pid, "voluntary_ctxt_switches:", sleeps, sizeof sleeps) &&
+             strtoul(sleeps, NULL, 10) < FEW_SLEEPS));
+}
+
 static void look(attach *a, attach_thread *t)
 {
     attach_facts f;
@@ -261,7 +274,10 @@ static void look(attach *a, attach_thread *t)
         row.call = (int32_t)attach_restarted();         /* that began before the first look */
     }
     row.call = (int32_t)wait_by_place(a, t, &row);
-    t->loop = t->loop || attach_is_wait(row.call) || t->waited;
+    row.met = (int32_t)t->met;
+    t->loop = t->loop || attach_is_wait(row.call) || t->met != 0;
+    t->log.starts = first ? is_starting(a, t, &f) : t->log.starts;
+    t->met = 0;
     t->last = f;
     add_row(t, &row);
 }
@@ -352,11 +368,14 @@ static void tell_hang(attach *a, const attach_thread *t)
     bool sure = computes || last->call < 0 || (a->epoll && !loops_elsewhere(a, t));
     attach_who(a, t, who, sizeof who);
     tool_line("\xE2\x80\xA2 %s %s for at least %.1f s, since before attaching, in %s (%s)%s", who,
-              sure ? "hangs: no return to its loop" : "sleeps in one call", (double)length / 1e9,
+              log->starts && computes ? "was not in a wait"
+              : sure && !log->starts ? "hangs: no return to its loop" : "sleeps in one call",
+              (double)length / 1e9,
               attach_holder(log, last->stack, name, sizeof name),
               computes ? "it computes"
               : last->call >= 0 ? attach_call_name(last->call) : "waiting",
-              sure ? "" : ": it hangs there, or waits there for work");
+              log->starts ? ": it starts, or hangs there"
+              : sure ? "" : ": it hangs there, or waits there for work");
     a->told = true;
 }
 
@@ -411,12 +430,17 @@ bool attach_only_joins(const attach *a, const attach_thread *t)
             : attach_call_is_for_others(t->seen.call) && attach_is_main_alone(stack));
 }
 
+static bool is_idle_in(const attach_log *log, const attach_row *row)
+{
+    return attach_is_wait(row->call) && attach_is_idle(row->stack, log);
+}
+
 /* From the first look on it made no wait. */
 static bool hangs(const attach_thread *t, uint64_t least_ns)
 {
     const attach_log *log = &t->log;
-    if (!t->loop || log->count < 4 ||
-        (attach_is_wait(log->rows[0].call) && attach_is_idle(log->rows[0].stack, log))) {
+    if (!t->loop || log->count < 4 || is_idle_in(log, &log->rows[0]) ||
+        is_idle_in(log, &log->rows[log->count - 1])) {
         return false;
     }
     for (size_t i = 2; i < log->count; i++) {
@@ -442,32 +466,50 @@ static void look_for_hangs(attach *a, uint64_t now)
 
 /* >>a loop that spins */
 
-/* Its wait returns at once: it hardly sleeps, and a good part of what it computes is in the wait. */
-static bool spins(const attach_thread *t)
+/* It hardly sleeps in these rows, and such a part of them is in a wait. */
+static bool spins_in(const attach_row *rows, size_t count, size_t percent)
 {
-    const attach_log *log = &t->log;
     size_t inside = 0;
     size_t asleep = 0;
     uint64_t used;
-    uint64_t length;
-    if (!t->loop || log->count < 20) {
+    if (count < 20) {
         return false;
     }
-    for (size_t i = 0; i < log->count; i++) {
-        inside += log->rows[i].awake && attach_ends_in_wait(log->rows[i].stack);
-        asleep += !log->rows[i].awake;
+    for (size_t i = 0; i < count; i++) {
+        inside += rows[i].awake && attach_ends_in_wait(rows[i].stack);
+        asleep += !rows[i].awake;
     }
-    used = log->rows[log->count - 1].cpu_ns - log->rows[0].cpu_ns +
-           (log->rows[log->count - 1].queue_ns - log->rows[0].queue_ns);
-    length = log->rows[log->count - 1].at_ns - log->rows[0].at_ns;
-    return used > length / 10 * 6 && asleep < log->count / 10 && inside > log->count / 4;
+    used = rows[count - 1].cpu_ns - rows[0].cpu_ns + (rows[count - 1].queue_ns - rows[0].queue_ns);
+    return used > (rows[count - 1].at_ns - rows[0].at_ns) / 10 * 6 && asleep < count / 10 &&
+           inside * 100 > count * percent;
+}
+
+/* The rows since it last slept, where it does not any more. */
+static size_t awake_since(const attach_log *log)
+{
+    size_t first = log->count;
+    while (first > 0 && log->rows[first - 1].awake) {
+        first--;
+    }
+    return first;
+}
+
+/* Its wait returns at once: it hardly sleeps, and a good part of what it computes is in the wait. Or it
+ * has begun to, most of the time ago. */
+static bool spins(const attach_thread *t)
+{
+    const attach_log *log = &t->log;
+    size_t first = awake_since(log);
+    return t->loop && (spins_in(log->rows, log->count, 25) ||
+                       (log->count - first > log->count / 2 &&
+                        spins_in(log->rows + first, log->count - first, 50)));
 }
 
 static void look_for_spins(attach *a)
 {
     for (size_t i = 0; i < a->count; i++) {
         attach_thread *t = a->threads[i];
-        if (!t->gone && spins(t)) {
+        if (spins(t)) {
             t->spins = true;
             t->log.spins = true;
             if (!attach_awake(a->pid, t, a->epoll, t->ready, sizeof t->ready)) {

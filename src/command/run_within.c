@@ -191,30 +191,13 @@ static void strip_arguments(char *name)
 /* Whose function it is; of these those of the program itself come first. */
 enum { OF_NOBODY, OF_LIBRARY, OF_PROGRAM };
 
-/* A library of templates, of which the program's own file has functions: std, boost, asio. */
-static bool is_template(const char *symbol)
-{
-    static const char *const begins[] = { "St", "5boost", "33boost_asio_", "4asio", "9__gnu_cxx" };
-    bool found = false;
-    if (symbol == NULL || strncmp(symbol, "_Z", 2) != 0) {
-        return false;
-    }
-    symbol += 2;
-    symbol += *symbol == 'N';
-    symbol += *symbol == 'K';
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        found = found || strncmp(symbol, begins[i], strlen(begins[i])) == 0;
-    }
-    return found;
-}
-
 static int owner_of(uint64_t at)
 {
     attach_module m;
     if (!attach_find(at, &m) || m.libc || m.loops || strstr(m.path, "/chroprof_run") != NULL) {
         return OF_NOBODY;
     }
-    return m.program && !is_template(attach_symbol(at)) ? OF_PROGRAM : OF_LIBRARY;
+    return m.program && !attach_is_template(attach_symbol(at)) ? OF_PROGRAM : OF_LIBRARY;
 }
 
 /* A frame by its number from 1 on, 0: none. */
