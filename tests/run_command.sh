@@ -182,7 +182,7 @@ else fail guarded "$(head -n 1 "$scratch/log")"; fi
 
 # small stacks live, and a signal that the sampler has does what it does without
 if built_stacks=$($CC -O1 -g -Wl,-z,now -o "$scratch/stacks" tests/run_stacks.c -pthread 2>&1); then
-    for what in first thread later low alternate raised sent ignored; do
+    for what in first thread later low alternate raised sent ignored stopped large system tiny; do
         plain "$scratch/stacks" $what
         profiled "$scratch/stacks" $what
         alike "stacks_$what"
@@ -190,6 +190,7 @@ if built_stacks=$($CC -O1 -g -Wl,-z,now -o "$scratch/stacks" tests/run_stacks.c 
         profiled --wall "$scratch/stacks" $what
         alike "stacks_$what-wall"
     done
+    says_not stacks_tiny_told "no thread of"
 else fail stacks "$built_stacks"; fi
 
 # code that the program made itself has the names that it left for perf

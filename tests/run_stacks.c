@@ -8,6 +8,10 @@
  *                         alternate: what the program sees of alternate stacks, and its own
  *                         raised, sent: a signal that the sampler has, and the program no handler for
  *                         ignored: the same, which the program ignores
+ *                         stopped: another thread stops this one by signals, as collectors do
+ *                         large: a handler that wants an alternate stack, where there is none
+ *                         system: a thread sets its alternate stack by the system call
+ *                         tiny: a loop in a thread with 48 KiB
  *
  * They print what they see, the same under chroprof run. */
 
@@ -21,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -220,6 +226,138 @@ static void test_signal(const char *what)
     printf("lived\n");
 }
 
+static pthread_t stopped;
+static char *stopped_low;
+static size_t stopped_size;
+static volatile int stops, elsewhere, enough;
+
+static void on_stop(int number)
+{
+    char here;
+    (void)number;
+    stops++;
+    elsewhere += (size_t)(&here - stopped_low) >= stopped_size;
+}
+
+static void *stop(void *unused)
+{
+    while (!enough) {
+        (void)pthread_kill(stopped, SIGUSR1);
+        for (unsigned k = 0; k < 2000; k++) {
+            sink += k;
+        }
+    }
+    return unused;
+}
+
+/* The waits at two places in turn are not alike, so each is looked at. */
+static void test_stopped(void)
+{
+    struct sigaction action;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *low = NULL;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return;
+    }
+    (void)pthread_attr_getstack(&attributes, &low, &stopped_size);
+    stopped_low = (char *)low;
+    stopped = pthread_self();
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_stop;
+    action.sa_flags = SA_RESTART;
+    (void)sigaction(SIGUSR1, &action, NULL);
+    if (pthread_create(&thread, NULL, stop, NULL) != 0) {
+        return;
+    }
+    for (int k = 0; k < 2000 || stops < 2000; k++) {
+        (void)poll(NULL, 0, 0);
+        (void)poll(NULL, 0, k % 100 == 0);
+    }
+    burn(100);
+    enough = 1;
+    (void)pthread_join(thread, NULL);
+    printf("handlers elsewhere: %d\n", elsewhere);
+}
+
+/* Where the address space is limited there is less. */
+static void on_large(int number)
+{
+    volatile char room[300 << 10];
+    struct rlimit limit;
+    const size_t used =
+        getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY ? sizeof room : 1;
+    for (size_t k = 1; k <= used; k += 1024) {
+        room[sizeof room - k] = (char)number;
+    }
+    printf("handled\n");
+}
+
+static void test_large(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_large;
+    action.sa_flags = SA_ONSTACK;
+    (void)sigaction(SIGUSR1, &action, NULL);
+    for (int k = 0; k < 3; k++) {
+        (void)poll(NULL, 0, 1);
+    }
+    (void)raise(SIGUSR1);
+}
+
+static pthread_key_t at_end;
+
+/* After this library's: keys that are set again come once more. */
+static void tell_at_end(void *unused)
+{
+    static int times;
+    stack_t now;
+    if (times++ < 2) {
+        (void)pthread_setspecific(at_end, unused);
+        return;
+    }
+    memset(&now, 0, sizeof now);
+    (void)syscall(SYS_sigaltstack, NULL, &now);
+    printf("own at the end: %d\n", now.ss_sp == own_stack && (now.ss_flags & SS_DISABLE) == 0);
+}
+
+static void *thread_system(void *unused)
+{
+    stack_t stack;
+    for (int k = 0; k < 5; k++) {
+        (void)poll(NULL, 0, 1);
+    }
+    memset(&stack, 0, sizeof stack);
+    stack.ss_sp = own_stack;
+    stack.ss_size = sizeof own_stack;
+    (void)syscall(SYS_sigaltstack, &stack, NULL);
+    tell_stack("by the system call");
+    (void)pthread_setspecific(at_end, own_stack);
+    return unused;
+}
+
+static void *thread_tiny(void *unused)
+{
+    for (int k = 0; k < 20; k++) {
+        (void)poll(NULL, 0, 1);
+        burn(2);
+    }
+    return unused;
+}
+
+static void run_thread(void *(*function)(void *), size_t bytes)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    (void)pthread_attr_init(&attributes);
+    if ((bytes == 0 || pthread_attr_setstacksize(&attributes, bytes) == 0) &&
+        pthread_create(&thread, &attributes, function, NULL) == 0) {
+        (void)pthread_join(thread, NULL);
+        printf("lived\n");
+    }
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "first";
@@ -239,6 +377,15 @@ int main(int count, char **words)
         test_low();
     } else if (strcmp(what, "alternate") == 0) {
         test_alternate();
+    } else if (strcmp(what, "stopped") == 0) {
+        test_stopped();
+    } else if (strcmp(what, "large") == 0) {
+        test_large();
+    } else if (strcmp(what, "system") == 0) {
+        (void)pthread_key_create(&at_end, tell_at_end);
+        run_thread(thread_system, 0);
+    } else if (strcmp(what, "tiny") == 0) {
+        run_thread(thread_tiny, (size_t)48 << 10);
     } else {
         test_signal(what);
     }

@@ -125,21 +125,18 @@ static chroprof_result map_profile(seat *s)
     return spare != NULL ? chroprof_init(&s->profile, spare, PROFILE_BYTES, &options) : result;
 }
 
-/* Whether samples have room on the stack of this thread, if they can't be taken on another one. */
-static bool has_stack(void)
+/* Whether a profile can begin on the stack of this thread, if it can't on another one. */
+static bool has_stack(const seat *s, uintptr_t stack)
 {
-    pthread_attr_t attributes;
-    void *low = NULL;
-    size_t size = 0;
-    if (getpid() == (pid_t)syscall(SYS_gettid)) {
-        return true;
-    }
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
-        return false;
-    }
-    (void)pthread_attr_getstack(&attributes, &low, &size);
-    (void)pthread_attr_destroy(&attributes);
-    return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)low >= STACK_BYTES;
+    return (HAS_ASIDE && s->stacks != NULL) || is_main ||
+           (s->own_high != s->own_low && !is_near_end(s, stack));
+}
+
+static void refuse(chroprof_result why)
+{
+    note(&board->refused);
+    board->refused_why = (int32_t)why;
+    board->refused_error = errno;
 }
 
 /* The main thread's profile begins where the library was loaded, before its first event: the time
@@ -215,11 +212,9 @@ static void begin_aside(void *argument)
         if (is_main && s->profile.mapped != NULL) {
             begin_earlier(s);
         }
-        begin_sampling(s);
+        begin_sampling(s, b->stack);
     } else {
-        note(&board->refused);
-        board->refused_why = (int32_t)result;
-        board->refused_error = errno;
+        refuse(result);
     }
     s->busy = false;
     b->done = result == CHROPROF_OK;
@@ -228,8 +223,17 @@ static void begin_aside(void *argument)
 static bool begin_profile(seat *s)
 {
     beginning b = { s, (uintptr_t)__builtin_frame_address(0), false };
+    if (own == NULL) {
+        find_own_stack(s);
+    }
     make_stacks(s);
-    aside(s, begin_aside, &b);
+    if (!has_stack(s, b.stack)) {
+        refuse(CHROPROF_ERR_SAMPLER_STACK);
+        return false;
+    }
+    block_signals(s);
+    step_aside(s, begin_aside, &b);
+    open_signals(s);
     return b.done;
 }
 
@@ -272,8 +276,7 @@ static seat *free_seat(void)
             return seat_at(i);
         }
     }
-    note(&board->refused);
-    board->refused_why = CHROPROF_ERR_LIMIT;
+    refuse(CHROPROF_ERR_LIMIT);
     return NULL;
 }
 
@@ -345,9 +348,6 @@ static seat *take_seat(void)
         once = NULL;
     }
     excluded = true;                        /* also while a signal handler interrupts this */
-    if (!has_stack()) {
-        return NULL;
-    }
     s = own != NULL ? own : free_seat();
     if (s == NULL) {
         return NULL;

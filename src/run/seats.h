@@ -69,6 +69,10 @@ typedef struct seat {
     uint32_t left_seen;        /* of these */
     unwind_thread unwind;
     char *stacks;              /* of this library (stacks.h); NULL: it has none */
+    size_t signal_bytes;       /* of the one for timer signals */
+    uintptr_t own_low, own_high;           /* the thread's own stack; equal: not known */
+    bool blocks;               /* signals are blocked for a moment, */
+    sigset_t mask;             /* and these are for the program */
 } seat;
 
 /* Seats come in parts. The first is there at once; few programs need a second one. */

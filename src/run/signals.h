@@ -127,9 +127,7 @@ static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void 
             timer_handler = action.sa_sigaction;
         }
         action.sa_sigaction = handler;
-        (void)sigfillset(&action.sa_mask);
-        (void)sigdelset(&action.sa_mask, SIGSEGV);
-        (void)sigdelset(&action.sa_mask, SIGBUS);
+        all_but_faults(&action.sa_mask);
         (void)next.sigaction(number, &action, NULL);
     }
 }
@@ -165,23 +163,27 @@ static void change_mask(int how, int number)
     (void)next.pthread_sigmask(how, &one, NULL);
 }
 
-/* Starts the sampler with this signal, also where all are blocked. */
+/* Starts the sampler with this signal, also where all are blocked: it stays open then. */
 static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *options)
 {
     chroprof_result result;
     struct sigaction action;
-    sigset_t blocked;
+    bool opens;
     if (seat_of_signal(options->signal) == NULL &&
         next.sigaction(options->signal, NULL, &action) == 0) {
         note_ignored(options->signal, action.sa_handler == SIG_IGN);
     }
-    s->hides = next.pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && holds_all(&blocked);
-    if (s->hides) {
+    s->hides = (s->blocks || next.pthread_sigmask(SIG_BLOCK, NULL, &s->mask) == 0) &&
+               holds_all(&s->mask);
+    opens = s->hides || (s->blocks && sigismember(&s->mask, options->signal) == 0);
+    if (opens) {
         change_mask(SIG_UNBLOCK, options->signal);
     }
     result = chroprof_sampler_start(&s->profile, options);
-    if (s->hides && result != CHROPROF_OK) {
+    if (opens && result != CHROPROF_OK) {
         change_mask(SIG_BLOCK, options->signal);
+    } else if (opens) {
+        (void)sigdelset(&s->mask, options->signal);
     }
     return result;
 }
@@ -193,7 +195,8 @@ static bool can_share(int number)
     struct sigaction action;
     stack_t stack;
     return next.sigaction(number, NULL, &action) == 0 && sigaltstack(NULL, &stack) == 0 &&
-           ((action.sa_flags & SA_ONSTACK) == 0 || lent || (stack.ss_flags & SS_DISABLE) != 0);
+           ((action.sa_flags & SA_ONSTACK) == 0 || lent != NULL ||
+            (stack.ss_flags & SS_DISABLE) != 0);
 }
 
 /* Each seat begins at a number of its own, so that threads which start at once don't meet. */
@@ -212,7 +215,17 @@ static chroprof_result find_signal(seat *s, chroprof_sampler_options *options, b
     return result;
 }
 
-static void begin_sampling(seat *s)
+static chroprof_result find_any_signal(seat *s, chroprof_sampler_options *options, uintptr_t stack)
+{
+    chroprof_result result;
+    if (lend_stack(s) < BIG_SIGNAL_BYTES && !is_main && is_near_end(s, stack)) {
+        return CHROPROF_ERR_SAMPLER_STACK;
+    }
+    result = find_signal(s, options, false);
+    return result == CHROPROF_ERR_SAMPLER_SIGNAL ? find_signal(s, options, true) : result;
+}
+
+static void begin_sampling(seat *s, uintptr_t stack)
 {
     chroprof_sampler_options options;
     chroprof_result result;
@@ -229,11 +242,7 @@ static void begin_sampling(seat *s)
     }
     hold_signals();
     sampled = asks = true;
-    lend_stack(s);
-    result = find_signal(s, &options, false);
-    if (result == CHROPROF_ERR_SAMPLER_SIGNAL) {
-        result = find_signal(s, &options, true);
-    }
+    result = find_any_signal(s, &options, stack);
     asks = false;
     sampled = result == CHROPROF_OK;
     if (sampled) {
