@@ -611,6 +611,7 @@ static void slices(void)
             on_query();
         }
     }
+    turn(5); /* the last ones end with the loop's next wait, not with the program */
 }
 
 /* A loop that only looks, and sleeps in between, as games do. */
