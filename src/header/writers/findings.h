@@ -425,7 +425,8 @@ static void chroprof__find_full(chroprof__inquiry *q)
     chroprof__tell(&c, full->option, NULL);
     chroprof__tell(&c, " is too small at %d: %c times something did not fit, ", figures);
     chroprof__tell(&c, grave ? "so time stands under other names." : "so detail is missing.", NULL);
-    chroprof__tell(&c, q->bare ? " chroprof run has no option for that." : " Set it to %d.",
+    chroprof__tell(&c, q->leaks && order[k] == CHROPROF_TABLE_FUTURES ? " See what leaks first."
+                       : q->bare ? " chroprof run has no option for that." : " Set it to %d.",
                    &full->advice);
     chroprof__report(q, &c);
 }

@@ -8,7 +8,8 @@
 #include "../writers/phrases.h"
 
 /* Did the live futures of a site come to rest all over the run, as those do that a program forgets?
- * A steady set was last seen either long ago or just now. */
+ * A steady set was last seen either long ago or just now. Where none of the site ever ran, a leak
+ * that slows its own program adds less and less. */
 static bool chroprof__forgets(const chroprof__inquiry *q, const chroprof_rank *r)
 {
     uint64_t quarters[4] = { 0, 0, 0, 0 }, cursor = 0, count = 0;
@@ -22,7 +23,7 @@ static bool chroprof__forgets(const chroprof__inquiry *q, const chroprof_rank *r
         count++;
     }
     for (uint32_t k = 0; k < 4; k++)
-        even += quarters[k] > count / 10;
+        even += quarters[k] > count / (r->slices ? 10 : 32);
     return even == 4;
 }
 
@@ -45,9 +46,27 @@ static bool chroprof__outlives(const chroprof__inquiry *q, const chroprof_rank *
     return old > count / 2;
 }
 
-/* Futures that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
- * if they come all over the run, and stay where others finish soon, or if next to none finishes:
- * 300 are no set of servers and timers. */
+/* The oldest ones were dropped. Did those that are left come as all did, and until now? In a burst
+ * they come faster, and may be under way. */
+static bool chroprof__keeps_coming(const chroprof__inquiry *q, const chroprof_rank *r,
+                                   uint64_t count)
+{
+    uint64_t cursor = 0, oldest_ns = q->totals.elapsed_ns, newest_ns = 0;
+    chroprof_future f;
+    while (chroprof_next_future(q->p, &cursor, &f)) {
+        if (f.name != r->name || f.file != r->file || f.line != r->line)
+            continue;
+        oldest_ns = f.since_ns < oldest_ns ? f.since_ns : oldest_ns;
+        newest_ns = f.since_ns > newest_ns ? f.since_ns : newest_ns;
+    }
+    return newest_ns >= q->totals.elapsed_ns / 4 * 3 &&
+           q->totals.elapsed_ns - oldest_ns >= q->totals.elapsed_ns / count * r->live / 4;
+}
+
+/* Futures that were dropped may have finished since: `late` finishes were of nobody. If those are
+ * few, most that were dropped leak where others finish soon. Live ones leak if they come all over
+ * the run, and stay where others finish soon, or if next to none finishes: 300 are no set of
+ * servers and timers. */
 static bool chroprof__leaks(const chroprof__inquiry *q, const chroprof_rank *r, uint64_t late)
 {
     uint64_t count = chroprof__unfinished(r), finished = chroprof__minus(r->calls, count);
@@ -56,7 +75,8 @@ static bool chroprof__leaks(const chroprof__inquiry *q, const chroprof_rank *r, 
     if (count < 100)
         return false;
     if (r->live <= count / 2)
-        return all && count >= 1000;
+        return count >= 1000 && chroprof__keeps_coming(q, r, count) &&
+               (all || (finished >= 10 && sure >= count / 8 * 7 && chroprof__outlives(q, r)));
     if (!(all && count >= 300) && (finished < 10 || !chroprof__outlives(q, r)))
         return false;
     return chroprof__forgets(q, r);
@@ -89,6 +109,7 @@ static void chroprof__find_leak(chroprof__inquiry *q)
                                : " They leak, or nothing reports their end: chroprof_completed, "
                                  "chroprof_failed or chroprof_cancelled.", NULL);
     chroprof__report(q, &c);
+    q->leaks = true;
 }
 
 /* Did futures of a site that began at different times finish at one, as they do if something that

@@ -52,6 +52,7 @@ typedef struct chroprof__inquiry {
     chroprof_stall stall;          /* the longest one that was kept; length 0: none */
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
+    bool leaks;                    /* LEAKS tells of a site */
     bool occupies;                 /* OCCUPIES tells of the first site */
     uint32_t hung;                 /* HANGS tells of this site; 0: of none */
     uint64_t stall_ns, max_events;
