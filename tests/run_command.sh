@@ -725,7 +725,7 @@ library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
     wanted="Tcl_WaitForEvent __asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp accept accept4 chroot chroprof_run_base chroprof_run_function \
-chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_create epoll_create1 epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve getaddrinfo gethostbyaddr gethostbyname \
 getnameinfo longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
 pthread_cond_clockwait pthread_cond_timedwait pthread_cond_wait pthread_sigmask select sem_clockwait sem_timedwait sem_wait semop semtimedop \

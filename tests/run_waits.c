@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <resolv.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -708,6 +709,118 @@ static void shared(void)
     blocked_ms = 0;
 }
 
+/* Another thread answers: the loop waits for it in a function that is inlined. */
+static sem_t asked, answered;
+
+static void *answer(void *unused)
+{
+    const struct timespec pause = { 0, 30000000 };
+    while (sem_wait(&asked) == 0) {
+        (void)nanosleep(&pause, NULL);
+        (void)sem_post(&answered);
+    }
+    return unused;
+}
+
+static void begin_answers(void)
+{
+    pthread_t thread;
+    (void)sem_init(&asked, 0, 0);
+    (void)sem_init(&answered, 0, 0);
+    (void)pthread_create(&thread, NULL, answer, NULL);
+}
+
+static inline __attribute__((__always_inline__)) void ask_other(void)
+{
+    blocked_ms += 30;
+    (void)sem_post(&asked);
+    (void)sem_wait(&answered);
+}
+
+static void asks(void) /* at each turn, where the loop waits, too */
+{
+    begin_answers();
+    for (int i = 0; i <= 10; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+        if (i < 10) {
+            ask_other();
+        }
+    }
+}
+
+static void awaits(void) /* and one that waits one function further in */
+{
+    begin_answers();
+    for (int i = 0; i <= 40; i++) {
+        turn(5);
+        if (i % 4 == 3) {
+            ask_other();
+        }
+    }
+}
+
+/* A loop that looks once more before it runs its callback, which sleeps. */
+static void drains(void)
+{
+    for (int i = 0; i <= 30; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+        (void)poll(NULL, 0, 0);
+        if (i % 5 == 4) {
+            blocked_ms += 50;
+            (void)usleep(50000);
+        }
+    }
+}
+
+/* A thread that waits for work, and in its work in an epoll of its own. */
+static ALONE void query(int client)
+{
+    struct epoll_event event;
+    (void)epoll_wait(client, &event, 1, 30);
+    SHOWN;
+}
+
+static ALONE void do_query(int client)
+{
+    query(client);
+    SHOWN;
+}
+
+static void *do_queries(void *unused)
+{
+    int client = epoll_create1(0);
+    for (int i = 0; i < 10; i++) {
+        (void)pthread_mutex_lock(&jobs_lock);
+        while (jobs == 0) {
+            (void)pthread_cond_wait(&jobs_come, &jobs_lock);
+        }
+        jobs = 0;
+        (void)pthread_mutex_unlock(&jobs_lock);
+        do_query(client);
+    }
+    return unused;
+}
+
+static void queries(void)
+{
+    const struct timespec pause = { 0, 50000000 };
+    bool taken = true;
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, do_queries, NULL);
+    for (int i = 0; i < 10; i += taken) {
+        (void)nanosleep(&pause, NULL);
+        (void)pthread_mutex_lock(&jobs_lock);
+        taken = jobs == 0;
+        jobs = 1;
+        (void)pthread_cond_signal(&jobs_come);
+        (void)pthread_mutex_unlock(&jobs_lock);
+    }
+    (void)pthread_join(thread, NULL);
+    blocked_ms = 7 * 30; /* its profile begins in its second job */
+}
+
 /* What comes before the first wait, and after the last one. */
 static void ends(void)
 {
@@ -1143,15 +1256,19 @@ static const struct {
 #elif defined(WITH_EVENT)
     { "alone", alone }, { "inner", inner }
 #else
-    { "worker", worker },  { "handler", handler },   { "script", script }, { "startup", startup },
-    { "same", same },      { "resolver", resolver }, { "moves", moves },   { "clients", clients },
-    { "jumps", jumps },    { "pool", pool },         { "ends", ends },     { "late", late },
-    { "first", first },    { "spin", spin },         { "polls", polls },   { "selects", selects },
-    { "locks", locks },    { "stops", stops },       { "reads", reads },   { "no_files", no_files },
-    { "busy", busy },      { "once", once },         { "inside", inside }, { "lookup", lookup },
-    { "hang", hang },      { "joins", joins },       { "reader", reader }, { "sleepers", sleepers },
-    { "slices", slices },  { "pump", pump },         { "jobs", work_for }, { "shared", shared },
-    { "holders", holders }
+    { "worker", worker },     { "handler", handler },   { "script", script },
+    { "startup", startup },   { "same", same },         { "resolver", resolver },
+    { "moves", moves },       { "clients", clients },   { "jumps", jumps },
+    { "pool", pool },         { "ends", ends },         { "late", late },
+    { "first", first },       { "spin", spin },         { "polls", polls },
+    { "selects", selects },   { "locks", locks },       { "stops", stops },
+    { "reads", reads },       { "no_files", no_files }, { "busy", busy },
+    { "once", once },         { "inside", inside },     { "lookup", lookup },
+    { "hang", hang },         { "joins", joins },       { "reader", reader },
+    { "sleepers", sleepers }, { "slices", slices },     { "pump", pump },
+    { "jobs", work_for },     { "shared", shared },     { "holders", holders },
+    { "asks", asks },         { "awaits", awaits },     { "drains", drains },
+    { "queries", queries }
 #endif
 };
 

@@ -129,6 +129,9 @@ else
         if grep -q ' waits in ' "$scratch/err"; then
             fail plain_shared_rests "$(grep -m 1 -A 2 -e '^. ' "$scratch/err" | tr '\n' ' ')"
         else ok plain_shared_rests; fi
+        for what in asks awaits drains queries; do
+            waited plain $what
+        done
         # what tasks wait for off their processor is seen from outside
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_off_cpu "the system does not tell what threads wait for"

@@ -28,10 +28,11 @@
 #define NAME_OF_CALL 24
 #define BUSY_GAP_NS 50000      /* code between two waits that did something */
 
-typedef enum wait_what {
-    OF_FILES, OF_EPOLL,
-    OF_WORK                    /* that other threads give */
-} wait_what;
+/* What a wait is for. In an epoll: its file. */
+enum {
+    OF_FILES = -1,
+    OF_WORK = INT_MIN          /* that other threads give */
+};
 
 typedef struct wait_place {
     uintptr_t stack, back;     /* of the call; 0: free */
@@ -41,7 +42,7 @@ typedef struct wait_place {
     bool blocking;             /* accept: so is its file; a wait for work: it is the thread's own */
     int file;                  /* of accept that was asked */
     uint32_t times, taken;     /* a wait for work: how often, and as the thread's own */
-    uint8_t what;              /* is waited for there: wait_what */
+    int what;                  /* is waited for there: OF_... */
     bool named;                /* the name has been looked for, */
     char within[NAME_OF_CALL]; /* of the function whose wait it is: what the loop called; "": none */
     uint32_t calls[PLACE_CALLS];           /* what the outermost functions go on at, that first */
@@ -91,6 +92,38 @@ static inline thread_loops *loops_of(const seat *s)
 static inline loop_frame *innermost_loop(thread_loops *l)
 {
     return &l->frames[l->count];
+}
+
+/* >>epolls in which several threads wait */
+
+#define NOTED_EPOLLS 256       /* those with lower numbers */
+#define SEVERAL_THREADS 1      /* the address of none */
+
+static uintptr_t waiters[NOTED_EPOLLS];    /* a thread by its `early`; 0: none so far; atomic */
+
+static void note_waiter(int epoll)
+{
+    const uintptr_t me = (uintptr_t)&early;
+    uintptr_t before = 0;
+    if (epoll >= 0 && epoll < NOTED_EPOLLS &&
+        !__atomic_compare_exchange_n(&waiters[epoll], &before, me, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED) && before != me) {
+        __atomic_store_n(&waiters[epoll], SEVERAL_THREADS, __ATOMIC_RELAXED);
+    }
+}
+
+/* Before, the number may have been another one's. */
+static void begin_epoll(int epoll)
+{
+    if (epoll >= 0 && epoll < NOTED_EPOLLS) {
+        __atomic_store_n(&waiters[epoll], 0, __ATOMIC_RELAXED);
+    }
+}
+
+static bool is_shared(int epoll)
+{
+    return epoll >= 0 && epoll < NOTED_EPOLLS &&
+           __atomic_load_n(&waiters[epoll], __ATOMIC_RELAXED) == SEVERAL_THREADS;
 }
 
 /* >>loops inside each other */
@@ -302,6 +335,7 @@ static __attribute__((__noinline__)) void look_at_place(const seat *s, wait_plac
     place->stack = stack;
     place->back = back;
     place->file = -1;
+    place->what = OF_FILES;
     place->frames = unwind_calls(&s->unwind, stack, back, addresses, WALKED_CALLS);
     for (uint32_t k = 0; k < place->frames && k < PLACE_CALLS && place->frames <= WALKED_CALLS; k++) {
         place->calls[k] = (uint32_t)addresses[place->frames - 1 - k];
@@ -428,13 +462,13 @@ static wait_kind deeper_kind(seat *s, loop_frame *f, wait_place *place, bool loo
     return OWN_WAIT;
 }
 
-/* A thread of a pool in which each waits for files at times, and for work at others, has a loop that
- * does both: no job waits in an epoll. */
+/* A thread of a pool in which each waits for their files at times, and for work at others, has a loop
+ * that does both. An epoll in which no other thread waits may be a job's. */
 static bool is_same_loop(const seat *s, const loop_frame *f, int deeper)
 {
     return s->depth == f->depth &&
-           ((s->what == OF_EPOLL && f->place.what == OF_WORK && deeper > 0) ||
-            (s->what == OF_WORK && f->place.what == OF_EPOLL && deeper <= 0));
+           ((f->place.what == OF_WORK && deeper > 0 && is_shared(s->what)) ||
+            (s->what == OF_WORK && deeper <= 0 && is_shared(f->place.what)));
 }
 
 static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, uintptr_t stack,
@@ -444,7 +478,7 @@ static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, u
     int deeper = f->place.stack != 0 ? further_in(place, &f->place) : -1;
     place->what = s->what;
     if (f->place.stack != 0 && is_same_loop(s, f, deeper)) {
-        f->place = s->what == OF_EPOLL ? *place : f->place;
+        f->place = s->what >= 0 ? *place : f->place;
         return own_kind(f, looks);
     }
     if (deeper > 0 && !place->named && !looks) {

@@ -13,6 +13,8 @@ typedef void (*signal_handler)(int);
 typedef void jump_function(void *, int);
 
 static struct {
+    int (*epoll_create)(int);
+    int (*epoll_create1)(int);
     int (*epoll_wait)(int, struct epoll_event *, int, int);
     int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
     int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
@@ -69,14 +71,36 @@ static struct {
     int (*setresuid)(uid_t, uid_t, uid_t);
 } next;
 
+/* Before 2.36 dlsym finds the oldest version of a function there. Some have one for another kind of
+ * object than all that is called beside it: conditions, and semaphores. */
+static void *next_version(void *found, const char *name)
+{
+#if defined(__GLIBC__)
+    const bool of_condition = strcmp(name, "pthread_cond_wait") == 0 ||
+                              strcmp(name, "pthread_cond_timedwait") == 0;
+    Dl_info its, other;
+    void *version = !of_condition && strcmp(name, "sem_wait") != 0 ? NULL
+                    : dlvsym(RTLD_NEXT, name, of_condition ? "GLIBC_2.3.2" : "GLIBC_2.1");
+    if (version != NULL && version != found && dladdr(version, &its) != 0 &&
+        (dladdr(found, &other) == 0 || its.dli_fbase == other.dli_fbase)) {
+        return version;
+    }
+#else
+    (void)name;
+#endif
+    return found;
+}
+
 static void find_function(void *field, const char *name)
 {
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = next_version(dlsym(RTLD_NEXT, name), name);
     memcpy(field, &found, sizeof found);
 }
 
 static void find_functions(void)
 {
+    find_function(&next.epoll_create, "epoll_create");
+    find_function(&next.epoll_create1, "epoll_create1");
     find_function(&next.epoll_wait, "epoll_wait");
     find_function(&next.epoll_pwait, "epoll_pwait");
     find_function(&next.epoll_pwait2, "epoll_pwait2");

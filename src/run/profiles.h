@@ -188,7 +188,7 @@ static void begin_aside(void *argument)
     s->busy = true;
     s->error = &errno;
     s->signal = 0;
-    s->waits = s->slice = s->inside = s->jumped = s->exits = s->looks = false;
+    s->waits = s->slice = s->inside = s->jumped = s->exits = s->timed = false;
     s->returned = s->task_until = s->plain_back = 0;
     s->spin_next = s->spin_left = SPIN_LOOKS;
     s->spin_ns = s->spin_cpu_ns = 0;

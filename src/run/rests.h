@@ -20,12 +20,12 @@ static inline bool may_rest(const seat *s)
 }
 
 /* A program that pumps its loop, as games do: all its waits are looks, and between them it sleeps.
- * After a wait that took time it is a callback that sleeps, even if it is inlined into the loop. */
+ * Where one took time it is a callback that sleeps, even if it is inlined into the loop. */
 static __attribute__((__noinline__)) bool is_pause(uintptr_t stack, uintptr_t back)
 {
     seat *s = own;
     const loop_frame *f;
-    if (!may_rest(s) || !s->looks) {
+    if (!may_rest(s) || s->timed) {
         return false;
     }
     f = innermost_loop(loops_of(s));
@@ -58,7 +58,8 @@ static bool is_usual(const seat *s, wait_place *work)
 static __thread struct { uintptr_t stack, back; } first_work
     __attribute__((__tls_model__("initial-exec")));
 
-/* A thread that other threads give work, in which it may also wait for files. */
+/* A thread that other threads give work, in which it may also wait for files; or one of several that
+ * share a loop. Else it is a callback that waits for another thread, even if it is inlined. */
 static __attribute__((__noinline__)) bool is_for_work(uintptr_t stack, uintptr_t back)
 {
     seat *s = own;
@@ -72,12 +73,12 @@ static __attribute__((__noinline__)) bool is_for_work(uintptr_t stack, uintptr_t
         return false;
     }
     f = innermost_loop(loops_of(s));
-    if ((stack == first_work.stack && back == first_work.back) ||
+    if ((!is_main && stack == first_work.stack && back == first_work.back) ||
         (stack == f->place.stack && back == f->place.back)) {
         return true;
     }
     place = place_of(s, stack, back);
-    return f->place.stack != 0 && is_around(place, &f->place) &&
+    return f->place.stack != 0 && is_shared(f->place.what) && is_around(place, &f->place) &&
            (place->frames < f->place.frames || is_usual(s, place));
 }
 
@@ -89,10 +90,14 @@ static __attribute__((__noinline__)) bool is_for_work(uintptr_t stack, uintptr_t
 
 /* NULL: it is none, and may only have to go on after a timer signal. */
 static inline __attribute__((__always_inline__)) seat *
-begin_rest(wait_time *w, bool is_one, wait_what what)
+begin_rest(wait_time *w, bool is_one, int what)
 {
     if (is_one) {
-        return begin_wait(w, -1, what);
+        seat *s = begin_wait(w, -1, what);
+        if (s != NULL && what == OF_FILES) {
+            s->timed = false;              /* as before this pause */
+        }
+        return s;
     }
     w->error = errno;
     wait_from_now(w);

@@ -37,8 +37,8 @@ typedef struct seat {
     };
     int *error;                /* errno of its thread */
     uintptr_t plain_back;      /* where the loop's wait was called that needs no decision; 0: none */
-    uint8_t what;              /* this wait is for: wait_what */
-    bool looks;                /* the last wait took no time: it had a time-out of 0 */
+    int what;                  /* this wait is for: OF_... */
+    bool timed;                /* a wait had a time-out that is not 0 */
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is of a loop in a callback */
     board_call *call;          /* what the board shows of it */

@@ -165,6 +165,13 @@ EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
     return result;
 }
 
+/* Not every C library has sem_clockwait and pthread_cond_clockwait: a program may ask for them. */
+#if defined(__GLIBC__) && __GLIBC__ * 1000 + __GLIBC_MINOR__ >= 2030
+#define HAS_CLOCKWAITS 1
+#else
+#define HAS_CLOCKWAITS 0
+#endif
+
 static const chroprof_site semaphore_site = { "code after sem_wait", NULL, 0 };
 
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
@@ -182,6 +189,8 @@ EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
     return result;
 }
 
+#if HAS_CLOCKWAITS
+
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until);
 
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
@@ -192,17 +201,14 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
     if (next.sem_clockwait == NULL) {
         find_function(&next.sem_clockwait, "sem_clockwait");
     }
-    if (next.sem_clockwait == NULL) {
-        end_wait(s, &w, 0, &semaphore_site);
-        errno = ENOSYS;                    /* not every C library has it */
-        return -1;
-    }
     do {
         result = next.sem_clockwait(semaphore, clock, until);
     } while (goes_on(&w, result));
     end_wait(s, &w, result, &semaphore_site);
     return result;
 }
+
+#endif
 
 EXPORT int semop(int set, struct sembuf *steps, size_t count)
 {
@@ -309,6 +315,8 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
     return result;
 }
 
+#if HAS_CLOCKWAITS
+
 EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   clockid_t clock, const struct timespec *until);
 
@@ -321,8 +329,9 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
     if (next.pthread_cond_clockwait == NULL) {
         find_function(&next.pthread_cond_clockwait, "pthread_cond_clockwait");
     }
-    result = next.pthread_cond_clockwait != NULL
-             ? next.pthread_cond_clockwait(condition, mutex, clock, until) : EINVAL;
+    result = next.pthread_cond_clockwait(condition, mutex, clock, until);
     end_wait(s, &w, 0, &condition_site);
     return result;
 }
+
+#endif

@@ -59,11 +59,33 @@ static bool take_ready(seat *s, int file)
 
 /* >>waits in epoll */
 
+EXPORT int epoll_create(int size)
+{
+    int fd;
+    if (next.epoll_create == NULL) {
+        find_function(&next.epoll_create, "epoll_create");
+    }
+    fd = next.epoll_create(size);
+    begin_epoll(fd);
+    return fd;
+}
+
+EXPORT int epoll_create1(int flags)
+{
+    int fd;
+    if (next.epoll_create1 == NULL) {
+        find_function(&next.epoll_create1, "epoll_create1");
+    }
+    fd = next.epoll_create1(flags);
+    begin_epoll(fd);
+    return fd;
+}
+
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 {
     static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
     wait_time w;
-    seat *s = begin_wait(&w, ms, OF_EPOLL);
+    seat *s = begin_wait(&w, ms, fd);
     int result;
     int left = ms;
     do {
@@ -84,7 +106,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
 {
     static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
     wait_time w;
-    seat *s = begin_wait(&w, ms, OF_EPOLL);
+    seat *s = begin_wait(&w, ms, fd);
     sigset_t both;
     int result;
     int left = ms;
@@ -123,7 +145,7 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
     static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
     const struct timespec *left = time;
     wait_time w;
-    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1, OF_EPOLL);
+    seat *s = begin_wait(&w, is_zero(time) ? 0 : -1, fd);
     sigset_t both;
     int result;
     mask = with_ours(s, mask, &both);
@@ -423,7 +445,8 @@ EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int fl
     return result;
 }
 
-/* >>waits of Tcl: with threads it waits for one of its own, which is in select, at a condition. */
+/* >>waits of Tcl: with threads it waits for one of its own, which is in select, at a condition. From
+ * version 9 on its seconds have 64 bits everywhere. */
 
 KNOWN(Tcl_WaitForEvent)
 EXPORT int Tcl_WaitForEvent(const long *time);          /* seconds and microseconds; NULL: for ever */
@@ -434,8 +457,9 @@ EXPORT int Tcl_WaitForEvent(const long *time)
     typedef int (*function)(const long *);
     function next_wait = (function)next_function(&known_Tcl_WaitForEvent,
                                                  __builtin_return_address(0));
+    const bool looks = LONG_MAX > INT_MAX && time != NULL && time[0] == 0 && time[1] == 0;
     wait_time w;
-    seat *s = begin_wait(&w, time != NULL && time[0] == 0 && time[1] == 0 ? 0 : -1, OF_FILES);
+    seat *s = begin_wait(&w, looks ? 0 : -1, OF_FILES);
     int result = next_wait != NULL ? next_wait(time) : -1;
     end_wait(s, &w, result, &site);
     return result;

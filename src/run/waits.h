@@ -119,15 +119,15 @@ typedef struct other_wait {
     seat *s;
     uintptr_t stack, back;
     bool looks;
-    wait_what what;
+    int what;
 } other_wait;
 
 static void begin_wait_aside(void *argument)
 {
     const other_wait *o = (const other_wait *)argument;
     seat *s = o->s;
-    s->looks = o->looks;
-    s->what = (uint8_t)o->what;
+    s->timed = s->timed || !o->looks;
+    s->what = o->what;
     s->kind = begin_kind(s, o->stack, o->back, o->looks);
     if (s->kind == OWN_WAIT && !s->inside) {
         unwind_wait(&s->unwind, o->stack, o->back);
@@ -145,11 +145,11 @@ static void begin_wait_aside(void *argument)
 }
 
 static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintptr_t stack,
-                                                            uintptr_t back, bool looks,
-                                                            wait_what what)
+                                                            uintptr_t back, bool looks, int what)
 {
     seat *s;
     w->error = errno;
+    note_waiter(what);
     s = seat_of_wait(stack);
     wait_from_now(w);
     if (s != NULL) {
@@ -165,7 +165,7 @@ static __attribute__((__noinline__)) seat *begin_other_wait(wait_time *w, uintpt
 static inline __attribute__((__always_inline__)) void
 begin_plain_wait(seat *s, wait_time *w, uintptr_t stack, bool looks)
 {
-    s->looks = looks;
+    s->timed |= !looks;
     w->cuts = s->cuts;
     w->error = *s->error;
     s->busy = true;
@@ -180,8 +180,7 @@ begin_plain_wait(seat *s, wait_time *w, uintptr_t stack, bool looks)
 
 /* Call and return are in the frame of the function that the program calls, so that the sampler
  * finds the loop one frame further out. ms: 0: the wait takes no time. */
-static inline __attribute__((__always_inline__)) seat *
-begin_wait(wait_time *w, int ms, wait_what what)
+static inline __attribute__((__always_inline__)) seat *begin_wait(wait_time *w, int ms, int what)
 {
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     uintptr_t back = (uintptr_t)__builtin_return_address(0);
