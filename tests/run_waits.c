@@ -775,6 +775,8 @@ static void drains(void)
 }
 
 /* A thread that waits for work, and in its work in an epoll of its own. */
+static bool ready; /* it waits for work */
+
 static ALONE void query(int client)
 {
     struct epoll_event event;
@@ -794,6 +796,7 @@ static void *do_queries(void *unused)
     for (int i = 0; i < 10; i++) {
         (void)pthread_mutex_lock(&jobs_lock);
         while (jobs == 0) {
+            ready = true;
             (void)pthread_cond_wait(&jobs_come, &jobs_lock);
         }
         jobs = 0;
@@ -806,15 +809,18 @@ static void *do_queries(void *unused)
 static void queries(void)
 {
     const struct timespec pause = { 0, 50000000 };
-    bool taken = true;
+    int given = 0;
     pthread_t thread;
     (void)pthread_create(&thread, NULL, do_queries, NULL);
-    for (int i = 0; i < 10; i += taken) {
+    while (given < 10) {
         (void)nanosleep(&pause, NULL);
         (void)pthread_mutex_lock(&jobs_lock);
-        taken = jobs == 0;
-        jobs = 1;
-        (void)pthread_cond_signal(&jobs_come);
+        if (ready) {
+            ready = false;
+            jobs = 1;
+            given++;
+            (void)pthread_cond_signal(&jobs_come);
+        }
         (void)pthread_mutex_unlock(&jobs_lock);
     }
     (void)pthread_join(thread, NULL);

@@ -132,6 +132,14 @@ else
         for what in asks awaits drains queries; do
             waited plain $what
         done
+        # a C library that finds the oldest version of a function
+        oldest="env LD_PRELOAD=$scratch/oldest.so timeout 60"
+        if [ "$(uname -m)" = x86_64 ] &&
+            $CC -O2 -fPIC -shared -o "$scratch/oldest.so" tests/run_oldest.c -ldl 2>"$scratch/log" &&
+            $oldest "$scratch/plain" jobs >"$scratch/log" 2>&1; then
+            if $oldest "$command" run "$scratch/plain" jobs >"$scratch/out" 2>"$scratch/err" </dev/null
+            then ok plain_oldest; else fail plain_oldest "$(head -n 2 "$scratch/err")"; fi
+        else skip plain_oldest "$(head -n 1 "$scratch/log")"; fi
         # what tasks wait for off their processor is seen from outside
         if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
             skip plain_off_cpu "the system does not tell what threads wait for"
