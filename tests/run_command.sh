@@ -182,7 +182,7 @@ else fail guarded "$(head -n 1 "$scratch/log")"; fi
 
 # small stacks live, and a signal that the sampler has does what it does without
 if built_stacks=$($CC -O1 -g -Wl,-z,now -o "$scratch/stacks" tests/run_stacks.c -pthread 2>&1); then
-    for what in first thread later low alternate raised sent ignored stopped large system tiny; do
+    for what in first thread later low alternate raised sent ignored awaited stopped large system tiny; do
         plain "$scratch/stacks" $what
         profiled "$scratch/stacks" $what
         alike "stacks_$what"

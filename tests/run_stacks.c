@@ -12,6 +12,7 @@
  *                         large: a handler that wants an alternate stack, where there is none
  *                         system: a thread sets its alternate stack by the system call
  *                         tiny: a loop in a thread with 48 KiB
+ *                         awaited: the sampler's signal, blocked by all and awaited in a thread
  *
  * They print what they see, the same under chroprof run. */
 
@@ -358,6 +359,45 @@ static void run_thread(void *(*function)(void *), size_t bytes)
     }
 }
 
+static volatile int awaited;
+
+static void *await(void *unused)
+{
+    const struct timespec most = { 20, 0 };
+    sigset_t set;
+    siginfo_t info;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGRTMAX);
+    for (; awaited < 20 && sigtimedwait(&set, &info, &most) > 0; awaited++) {
+        if (info.si_value.sival_int != awaited) {
+            printf("%d instead of %d\n", info.si_value.sival_int, awaited);
+        }
+    }
+    return unused;
+}
+
+static void test_awaited(void)
+{
+    sigset_t all, now;
+    pthread_t thread;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+    if (pthread_create(&thread, NULL, await, NULL) != 0) {
+        return;
+    }
+    wait_and_burn();
+    for (int k = 0; k < 20; k++) {
+        const union sigval value = { k };
+        (void)sigqueue(getpid(), SIGRTMAX, value);
+        for (int waits = 0; awaited <= k && waits < 1000; waits++) {
+            (void)poll(NULL, 0, 1);
+        }
+    }
+    (void)pthread_join(thread, NULL);
+    (void)pthread_sigmask(SIG_BLOCK, NULL, &now);
+    printf("awaited: %d, blocked: %d\n", awaited, sigismember(&now, SIGRTMAX));
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "first";
@@ -384,6 +424,8 @@ int main(int count, char **words)
     } else if (strcmp(what, "system") == 0) {
         (void)pthread_key_create(&at_end, tell_at_end);
         run_thread(thread_system, 0);
+    } else if (strcmp(what, "awaited") == 0) {
+        test_awaited();
     } else if (strcmp(what, "tiny") == 0) {
         run_thread(thread_tiny, (size_t)48 << 10);
     } else {

@@ -233,6 +233,7 @@ static bool begin_profile(seat *s)
     }
     block_signals(s);
     step_aside(s, begin_aside, &b);
+    own = b.done ? s : NULL;
     open_signals(s);
     return b.done;
 }
@@ -357,7 +358,6 @@ static seat *take_seat(void)
         own = NULL;
         return NULL;
     }
-    own = s;
     if (is_main) {
         tell_early_futures(s);
     }

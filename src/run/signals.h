@@ -98,6 +98,25 @@ static void end_by(int number)
     (void)next.pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
+/* Somebody has sent a signal of ours that the program believes to be blocked, so it waits for it,
+ * here or in another thread. It gets it back, and from now on this thread blocks it. */
+static void hand_over(int number, siginfo_t *info, ucontext_t *context)
+{
+    const int error = errno;
+    const long process = (long)getpid();
+    chroprof_sampler_halt(&own->profile);
+    board->taken_signal = number;
+    own->signal = 0;
+    own->hides = false;
+    (void)sigaddset(&context->uc_sigmask, number);
+    if (info->si_code == SI_TKILL) {
+        (void)syscall(SYS_rt_tgsigqueueinfo, process, syscall(SYS_gettid), (long)number, info);
+    } else {
+        (void)syscall(SYS_rt_sigqueueinfo, process, (long)number, info);
+    }
+    errno = error;
+}
+
 /* Counts the timer signals that cut a system call short, which a wait must not take for a signal of
  * the program. That can come only afterwards. A timer signal may come late, while others use its
  * signal. */
@@ -105,7 +124,9 @@ static void on_timer(int number, siginfo_t *info, void *context)
 {
     bool cut = own != NULL && cuts_call((const ucontext_t *)context);
     if (info->si_code != SI_TIMER) {
-        if (!ignores(number) && (own == NULL || !own->hides)) {
+        if (own != NULL && own->hides && !filtered) {
+            hand_over(number, info, (ucontext_t *)context);
+        } else if (!ignores(number) && (own == NULL || !own->hides)) {
             end_by(number);
         }
         return;
@@ -163,7 +184,7 @@ static void change_mask(int how, int number)
     (void)next.pthread_sigmask(how, &one, NULL);
 }
 
-/* Starts the sampler with this signal, also where all are blocked: it stays open then. */
+/* Starts the sampler with this signal, also where all are blocked: it is open afterwards. */
 static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *options)
 {
     chroprof_result result;
@@ -180,9 +201,10 @@ static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *op
         change_mask(SIG_UNBLOCK, options->signal);
     }
     result = chroprof_sampler_start(&s->profile, options);
-    if (opens && result != CHROPROF_OK) {
+    if (opens && (s->blocks || result != CHROPROF_OK)) {
         change_mask(SIG_BLOCK, options->signal);
-    } else if (opens) {
+    }
+    if (opens && result == CHROPROF_OK) {
         (void)sigdelset(&s->mask, options->signal);
     }
     return result;
