@@ -50,7 +50,8 @@ waited() {
 # possible CHECK: nowhere is the loop said to be idle for longer than its CPU time leaves
 possible() {
     "$command" dump --format text "$scratch/kept" >"$scratch/text" 2>"$scratch/log"
-    said=$(sed -n 's/.* idle <\{0,1\}\([0-9.]*\)%.*/\1/p' "$scratch/text" | head -n 1)
+    said=$(sed -n -e 's/.* idle <0\.1%.*/0/p' -e 's/.* idle \([0-9.]*\)%.*/\1/p' "$scratch/text" |
+        head -n 1)
     if awk -v elapsed="$(total elapsed_ns)" -v cpu="$(total cpu_clock_ns)" -v said="${said:-101}" \
         -v asleep="$(total asleep_ns)" 'BEGIN { most = elapsed - cpu
             exit !(cpu > 0 && asleep <= most && said / 100 <= most / elapsed + 0.0006) }'
